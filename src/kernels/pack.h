@@ -1,0 +1,67 @@
+// Weights repacked once, at prepare, into the one layout every ISA reads.
+//
+// PackedF32: panels of 16 output columns: data[panel][k][16], zero-padded columns.
+// PackedNBits: panels of 16 output columns; inside a panel, block after block along k; inside a block, groups of 4
+//   consecutive k: 16 columns × 4 bytes (the operand order of VPDPBUSD, of AMX tiles and of SDOT).
+//   8 bit: unsigned bytes as stored in the model (0..255).
+//   4 bit: two groups share 64 bytes: low nibble = even group, high nibble = odd group.
+//   scales[panel][block][16] and offsets[panel][block][16] as f16 when that loses nothing, else f32:
+//   w = scale · q + offset, offset = −scale · zero_point.
+//
+// Threads: packing is parallel over panels; the result is immutable. Memory: 64-byte aligned, owned by the struct.
+// Errors:  pack throws Error{out_of_capacity} when memory can't be had.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/workers.h"
+
+namespace nxrt {
+
+struct FreeAligned {
+  void operator()(std::byte* p) const noexcept;
+};
+using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
+AlignedBytes allocate_aligned(int64_t bytes);
+
+struct PackedF32 {
+  int64_t n = 0, k = 0;
+  AlignedBytes data;
+  int64_t panels() const { return (n + 15) / 16; }
+  const float* panel(int64_t p) const { return reinterpret_cast<const float*>(data.get()) + p * k * 16; }
+  int64_t bytes() const { return panels() * k * 16 * 4; }
+};
+
+// b: [k, n] rows `ldb` apart, or transposed [n, k].
+PackedF32 pack_f32(const float* b, int64_t ldb, bool transposed, int64_t n, int64_t k, Workers& workers);
+
+struct PackedNBits {
+  int bits = 4;          // 4 or 8
+  int64_t block = 32;    // multiple of 16
+  int64_t n = 0, k = 0;
+  bool half_scales = true;  // element type of scales and offsets
+  bool has_offsets = true;
+  AlignedBytes data, scales, offsets;
+  int64_t panels() const { return (n + 15) / 16; }
+  int64_t blocks() const { return (k + block - 1) / block; }
+  int64_t block_bytes() const { return block * 16 * bits / 8; }
+  const uint8_t* block_data(int64_t panel, int64_t b) const {
+    return reinterpret_cast<const uint8_t*>(data.get()) + (panel * blocks() + b) * block_bytes();
+  }
+  int64_t bytes() const;  // everything owned
+};
+
+// The model's own storage (com.microsoft MatMulNBits): q [n, blocks, block·bits/8] low bits first, scales [n, blocks].
+struct NBitsSource {
+  int bits;
+  int64_t block, n, k;
+  const uint8_t* q;
+  const float* scales;          // one of the two
+  const uint16_t* half_scales;
+  const uint8_t* zero_points;   // packed [n, ceil(blocks·bits/8)], or null
+  const float* float_zero_points;  // [n, blocks], or null; with neither: 2^(bits−1)
+};
+PackedNBits pack_nbits(const NBitsSource& source, Workers& workers);
+
+}  // namespace nxrt
