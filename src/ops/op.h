@@ -1,7 +1,8 @@
 // What an operator is: its name and version, how it types its outputs, how it prepares a kernel.
 //
-// An op's file defines one or more `extern const OpDef` objects; CMake globs src/ops/*.cc into a generated table
-// (ops/table.h) and fails when an op has no test file. See docs/ops.md for the recipe.
+// An op's file `foo_bar.cc` defines `std::span<const OpDef> foo_bar()`: one row per operator of the family and version.
+// CMake globs src/ops/*.cc into a generated explicit table and fails when an op has no tests/ops/foo_bar_test.cc. Files
+// that are not ops live in src/ops/support/.
 //
 // Threads: OpDefs are immutable. infer and prepare run on the loading thread; a prepared kernel may run on one thread at
 //          a time per plan and shards over `Workers` itself.
