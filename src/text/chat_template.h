@@ -10,7 +10,7 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>  // ordered_json is declared; include nlohmann/json.hpp where values are made
 #include <string>
 #include <string_view>
 

@@ -1,0 +1,8 @@
+// The generated list of passes.
+#pragma once
+
+#include "passes/pass.h"
+
+namespace nxrt::passes {
+std::span<const Pass> all_passes();
+}  // namespace nxrt::passes
