@@ -1,7 +1,8 @@
 // The one exception type, thrown while loading, preparing and parsing; never by a running kernel.
 //
 //   throw Error(Code::invalid_argument, "block_size is 24, expected 16, 32, 64 or 128",
-//               "model.onnx > node '/layers.0/mlp/down_proj' (MatMulNBits)", "export the model again with block_size 32");
+//               "model.onnx > node '/layers.0/mlp/down_proj' (MatMulNBits)", "export the model again with block_size
+//               32");
 //
 // Threads: a value; no shared state.
 // Errors:  `what` says what is and what was expected; `at` where in the user's file or request; `fix` what to do next.

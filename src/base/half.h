@@ -6,11 +6,23 @@
 
 namespace nxrt {
 
-struct Half { uint16_t bits = 0; };
-struct BFloat16 { uint16_t bits = 0; };
+struct Half {
+  uint16_t bits = 0;
+};
+struct BFloat16 {
+  uint16_t bits = 0;
+};
 
-inline uint32_t float_bits(float x) { uint32_t u; std::memcpy(&u, &x, 4); return u; }
-inline float float_from(uint32_t u) { float x; std::memcpy(&x, &u, 4); return x; }
+inline uint32_t float_bits(float x) {
+  uint32_t u;
+  std::memcpy(&u, &x, 4);
+  return u;
+}
+inline float float_from(uint32_t u) {
+  float x;
+  std::memcpy(&x, &u, 4);
+  return x;
+}
 
 inline float to_float(Half h) {
   const uint32_t sign = (h.bits & 0x8000u) << 16, magnitude = h.bits & 0x7fffu;
@@ -25,7 +37,7 @@ inline Half to_half(float x) {
   const uint32_t a = u & 0x7fffffffu;
   if (a > 0x7f800000u) return {static_cast<uint16_t>(sign | 0x7e00u)};
   if (a >= 0x477ff000u) return {static_cast<uint16_t>(sign | 0x7c00u)};  // rounds past 65504
-  if (a < 0x38800000u) {                                                // subnormal: let the FPU round
+  if (a < 0x38800000u) {                                                 // subnormal: let the FPU round
     const float shifted = float_from(a) + 0.5f;
     return {static_cast<uint16_t>(sign | (float_bits(shifted) - 0x3f000000u))};
   }

@@ -1,7 +1,7 @@
 // A read-only memory mapping of a whole regular file.
 //
-// Errors: open() throws Error{not_found | io | invalid_argument} naming the path (a directory, a device, no permission).
-// Memory: pages are the kernel's; drop() tells it that a range will not be read soon.
+// Errors: open() throws Error{not_found | io | invalid_argument} naming the path (a directory, a device, no
+// permission). Memory: pages are the kernel's; drop() tells it that a range will not be read soon.
 #pragma once
 
 #include <cstddef>

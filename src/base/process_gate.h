@@ -3,8 +3,8 @@
 //   if (gates::phase_profile().on()) …          // one relaxed load once decided
 //   gates::phase_profile().enable();            // wins over the environment, in every interleaving, for good
 //
-// Threads: any. Relaxed order suffices because nothing is published *through* a gate; if that changes, so must the order.
-// Errors:  none.
+// Threads: any. Relaxed order suffices because nothing is published *through* a gate; if that changes, so must the
+// order. Errors:  none.
 #pragma once
 
 #include <atomic>

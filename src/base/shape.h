@@ -22,9 +22,9 @@ class Shape {
   int rank() const noexcept { return rank_; }
   int64_t operator[](int axis) const noexcept { return dims_[static_cast<size_t>(axis)]; }
   std::span<const int64_t> dims() const noexcept { return {dims_.data(), static_cast<size_t>(rank_)}; }
-  int64_t count() const noexcept { return count(0, rank_); }       // elements
-  int64_t count(int from, int to) const noexcept;                  // product of dims [from, to)
-  Shape suffix(int axis) const;                                    // dims [axis, rank)
+  int64_t count() const noexcept { return count(0, rank_); }  // elements
+  int64_t count(int from, int to) const noexcept;             // product of dims [from, to)
+  Shape suffix(int axis) const;                               // dims [axis, rank)
   Shape with(int axis, int64_t dim) const;
   bool operator==(const Shape& other) const noexcept;
   std::string text() const;  // "[2, 3]"

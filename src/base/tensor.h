@@ -44,11 +44,19 @@ class Tensor {
   const void* raw() const noexcept { return data_; }
   void* raw_mutable() noexcept { return const_cast<void*>(data_); }
   template <class T>
-  const T* data() const { expect(dtype_of<T>()); return static_cast<const T*>(data_); }
+  const T* data() const {
+    expect(dtype_of<T>());
+    return static_cast<const T*>(data_);
+  }
   template <class T>
-  T* data() { expect(dtype_of<T>()); return static_cast<T*>(raw_mutable()); }
+  T* data() {
+    expect(dtype_of<T>());
+    return static_cast<T*>(raw_mutable());
+  }
   template <class T>
-  std::span<const T> span() const { return {data<T>(), static_cast<size_t>(count())}; }
+  std::span<const T> span() const {
+    return {data<T>(), static_cast<size_t>(count())};
+  }
 
   Tensor reshaped(const Shape& shape) const;  // same bytes; counts must agree
   const std::shared_ptr<const void>& owner() const noexcept { return owner_; }

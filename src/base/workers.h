@@ -45,7 +45,9 @@ class Workers {
   }
   template <class F>
   void each(int64_t n, F&& body) {
-    shards(n, 1, [&](int64_t begin, int64_t end, int) { for (int64_t i = begin; i < end; ++i) body(i); });
+    shards(n, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) body(i);
+    });
   }
 
  private:

@@ -2,9 +2,9 @@
 //
 //   import_model({.source = "model.gguf", .target = "models/m"}, [](const ImportProgress& p) { … return true; });
 //
-// Threads: one. Errors: Error naming file and tensor; the target folder appears whole or not at all (built beside it and
-// renamed); an existing target is refused unless `overwrite`.
-// Memory: tensors are streamed one at a time; peak far below the model's size.
+// Threads: one. Errors: Error naming file and tensor; the target folder appears whole or not at all (built beside it
+// and renamed); an existing target is refused unless `overwrite`. Memory: tensors are streamed one at a time; peak far
+// below the model's size.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace nxrt::exec {
 class Profile {
  public:
   struct Row {
-    std::string name;   // "op MatMulNBits", "phase bind_inputs"
+    std::string name;  // "op MatMulNBits", "phase bind_inputs"
     int64_t calls = 0;
     double total_ms = 0;
   };
@@ -24,9 +24,9 @@ class Profile {
   void phase(std::string_view name, int64_t begin_ns, int64_t end_ns);
   void op(std::string_view op, std::string_view node, int64_t begin_ns, int64_t end_ns);
 
-  std::vector<Row> rows() const;     // by total time, largest first
+  std::vector<Row> rows() const;  // by total time, largest first
   std::string table() const;
-  std::string trace_json() const;    // Chrome trace event format, loads in Perfetto
+  std::string trace_json() const;  // Chrome trace event format, loads in Perfetto
   int64_t dropped_events() const { return dropped_; }
   void reset();
   static int64_t now_ns();

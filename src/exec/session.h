@@ -7,7 +7,8 @@
 //          compute is sharded over `workers`. const accessors from any thread between runs.
 // Errors:  open throws Error; run throws Error{invalid_argument} for a missing input, a wrong dtype, or shapes that
 //          contradict, naming the input. After the inputs are accepted nothing fails.
-// Memory:  weights are packed once and the mapping's pages dropped; activations live in one arena; a second run with the
+// Memory:  weights are packed once and the mapping's pages dropped; activations live in one arena; a second run with
+// the
 //          same (or, with bounds, any smaller) shapes allocates nothing.
 #pragma once
 
@@ -31,11 +32,11 @@
 namespace nxrt::exec {
 
 struct SessionOptions {
-  std::optional<Isa> isa;                       // default: best_isa()
-  std::map<std::string, int64_t> symbol_bounds; // "T" → 512: the arena is planned once at the bound
-  bool optimize = true;                         // false: shape inference and dead code only
-  bool verify = false;                          // verifier after every pass
-  bool share_buffers = true;                    // false: a buffer of its own for every value (debug)
+  std::optional<Isa> isa;                        // default: best_isa()
+  std::map<std::string, int64_t> symbol_bounds;  // "T" → 512: the arena is planned once at the bound
+  bool optimize = true;                          // false: shape inference and dead code only
+  bool verify = false;                           // verifier after every pass
+  bool share_buffers = true;                     // false: a buffer of its own for every value (debug)
   std::vector<std::string> skip_passes;
   ReadLimits limits;
 };
@@ -45,8 +46,8 @@ struct Port {
   TensorType type;
 };
 
-// Named inputs, and optionally named output buffers written in place (IO binding). Reused across runs without allocating
-// when names and buffers stay.
+// Named inputs, and optionally named output buffers written in place (IO binding). Reused across runs without
+// allocating when names and buffers stay.
 class Binding {
  public:
   void input(int port, const Tensor& tensor);  // borrowed until the next call for this port
@@ -62,7 +63,8 @@ class Binding {
 
 class Session {
  public:
-  static std::unique_ptr<Session> open(const std::filesystem::path& path, Workers& workers, const SessionOptions& options = {});
+  static std::unique_ptr<Session> open(const std::filesystem::path& path, Workers& workers,
+                                       const SessionOptions& options = {});
   // Takes a graph (from the reader, or rewritten by gen/decoder_binding). `where` names it in errors.
   static std::unique_ptr<Session> prepare(std::unique_ptr<Graph> graph, const std::string& where, Workers& workers,
                                           const SessionOptions& options = {});
@@ -70,7 +72,7 @@ class Session {
 
   const std::vector<Port>& inputs() const;
   const std::vector<Port>& outputs() const;
-  int input_port(std::string_view name) const;   // -1 when absent
+  int input_port(std::string_view name) const;  // -1 when absent
   int output_port(std::string_view name) const;
 
   // Results of the last run stay valid in the session until the next run; run() by map copies them out.

@@ -16,7 +16,7 @@ namespace nxrt {
 
 class Dim {
  public:
-  Dim() = default;  // unknown
+  Dim() = default;        // unknown
   Dim(int64_t constant);  // NOLINT: shapes read better when integers convert
   static Dim symbol(const std::string& name);
   static Dim unknown() { return {}; }
@@ -46,7 +46,7 @@ class Dim {
   // Terms in canonical order: sorted symbol names (with repetition for powers) → coefficient (never 0).
   using Terms = std::map<std::vector<std::string>, int64_t>;
   const Terms& terms() const { return terms_; }
-  std::string text() const;                    // "?" when unknown
+  std::string text() const;                                  // "?" when unknown
   static std::optional<Dim> parse(const std::string& text);  // inverse of text()
 
  private:

@@ -4,8 +4,8 @@
 //   NodeId n = g.add_node({.op = "Relu", .inputs = {x}}, {"y"});   g.outputs().push_back(g.node(n).outputs[0]);
 //
 // Threads: built and rewritten by one thread; const access from many.
-// Errors:  accessors given an id that is not alive throw Error{internal}. What a well-formed graph is: graph/verifier.h.
-// Memory:  constants share the bytes of the mapped file.
+// Errors:  accessors given an id that is not alive throw Error{internal}. What a well-formed graph is:
+// graph/verifier.h. Memory:  constants share the bytes of the mapped file.
 #pragma once
 
 #include <map>
@@ -42,8 +42,8 @@ struct Node {
   std::string name;
   std::string domain;  // "" is ai.onnx; "com.microsoft"; "nxrt" for our internal operators; "pkg.nxrt"
   std::string op;
-  int opset = 0;       // version of `domain` this node is written for
-  std::vector<ValueId> inputs;   // trailing omitted inputs are trimmed; inner ones are kNoValue
+  int opset = 0;                // version of `domain` this node is written for
+  std::vector<ValueId> inputs;  // trailing omitted inputs are trimmed; inner ones are kNoValue
   std::vector<ValueId> outputs;
   std::map<std::string, Attribute> attributes;
 };
@@ -51,7 +51,7 @@ struct Node {
 class Graph {
  public:
   std::string name;
-  std::map<std::string, int> opsets;         // domain → version
+  std::map<std::string, int> opsets;            // domain → version
   std::map<std::string, std::string> metadata;  // metadata_props of the file
 
   // Values and nodes keep their ids for life; erased ones are never reused.
@@ -60,8 +60,8 @@ class Graph {
   ValueId add_constant(std::string name, Tensor tensor);
   // Appends a node at the end of the order (or before `before`), making one new value per non-empty output name.
   NodeId add_node(Node node, const std::vector<std::string>& output_names, NodeId before = {});
-  void erase(NodeId node);    // its outputs become producer-less; erase or rewire their uses first
-  void erase(ValueId value);  // must have no use
+  void erase(NodeId node);                      // its outputs become producer-less; erase or rewire their uses first
+  void erase(ValueId value);                    // must have no use
   void replace_uses(ValueId from, ValueId to);  // in nodes and in graph outputs
   std::string unique_name(std::string_view base) const;
 
@@ -78,7 +78,7 @@ class Graph {
   const Node& node(NodeId id) const;
   bool alive(ValueId id) const;
   bool alive(NodeId id) const;
-  std::vector<ValueId> values() const;         // alive, ascending
+  std::vector<ValueId> values() const;              // alive, ascending
   ValueId find_value(std::string_view name) const;  // kNoValue when absent
   std::vector<NodeId> users(ValueId id) const;      // nodes that read it, in order, subgraph captures included
   bool is_output(ValueId id) const;

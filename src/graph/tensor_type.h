@@ -38,8 +38,9 @@ inline constexpr int64_t kMaxPropagatedElements = 1024;
 
 struct TensorType {
   DType dtype = DType::none;
-  std::optional<SymShape> shape;             // absent: rank unknown
-  std::optional<std::vector<Dim>> elements;  // of an integer tensor with at most kMaxPropagatedElements elements, row-major
+  std::optional<SymShape> shape;  // absent: rank unknown
+  std::optional<std::vector<Dim>>
+      elements;  // of an integer tensor with at most kMaxPropagatedElements elements, row-major
 
   std::string text() const;  // "f32[B, S, 64]"; "f32" when the rank is unknown
 };

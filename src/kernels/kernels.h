@@ -3,8 +3,8 @@
 //   const Kernels& cpu = kernels_for(best_isa());
 //   cpu.rms_norm(x, scale, y, cols, 1e-5f);
 //
-// `scalar::install` fills every entry with the definition; stronger ISAs overwrite what they do better, so a caller never
-// mentions an ISA. A new ISA is a folder with an install function and a line in kernels.cc.
+// `scalar::install` fills every entry with the definition; stronger ISAs overwrite what they do better, so a caller
+// never mentions an ISA. A new ISA is a folder with an install function and a line in kernels.cc.
 //
 // Threads: kernels are noexcept, re-entrant and single-threaded; callers shard over rows or columns.
 // Memory:  no allocation. Pointers need only their element's alignment; outputs don't overlap inputs unless stated.
@@ -24,8 +24,8 @@ inline constexpr int64_t kPanel = 16;
 struct PackedF32;    // pack.h
 struct PackedNBits;  // pack.h
 
-// One activation row quantized to int8 per block of `block` elements: x ≈ scale · q, scale = max|x| / 127, q rounded half
-// away from zero. `sums` is Σq of each block. [blocks] scales and sums, [blocks · block] q, zero-padded.
+// One activation row quantized to int8 per block of `block` elements: x ≈ scale · q, scale = max|x| / 127, q rounded
+// half away from zero. `sums` is Σq of each block. [blocks] scales and sums, [blocks · block] q, zero-padded.
 struct QuantizedRows {
   const int8_t* q;
   const float* scales;
@@ -48,7 +48,27 @@ struct AttentionSpan {
   int tokens;
 };
 
-enum class Unary { abs, neg, exp, log, sqrt, rsqrt, reciprocal, tanh, sigmoid, silu, relu, erf, gelu_erf, gelu_tanh, sin, cos, floor, ceil, round };
+enum class Unary {
+  abs,
+  neg,
+  exp,
+  log,
+  sqrt,
+  rsqrt,
+  reciprocal,
+  tanh,
+  sigmoid,
+  silu,
+  relu,
+  erf,
+  gelu_erf,
+  gelu_tanh,
+  sin,
+  cos,
+  floor,
+  ceil,
+  round
+};
 inline constexpr int kUnaryCount = 19;
 enum class Binary { add, sub, mul, div, min, max, pow };
 inline constexpr int kBinaryCount = 7;
@@ -76,7 +96,8 @@ struct Kernels {
 
   // Rotates the first `rotary` (even) of `dim` elements of one head; the rest is copied; y may be x.
   // cos, sin: [rotary / 2]. interleaved: pairs (0,1)(2,3)…; else (i, i + rotary/2).
-  void (*rope)(const float* x, const float* cos, const float* sin, float* y, int64_t dim, int64_t rotary, bool interleaved);
+  void (*rope)(const float* x, const float* cos, const float* sin, float* y, int64_t dim, int64_t rotary,
+               bool interleaved);
 
   void (*half_to_float)(const Half* x, float* y, int64_t n);
   void (*float_to_half)(const float* x, Half* y, int64_t n);
@@ -84,30 +105,44 @@ struct Kernels {
   void (*float_to_bfloat16)(const float* x, BFloat16* y, int64_t n);
 
   // c[m, ldc] = a[m, lda] · W, for the panels [panel_begin, panel_end) of W. Columns past w.n are not written.
-  void (*gemm_f32)(const float* a, int64_t lda, int64_t m, const PackedF32& w, int64_t panel_begin, int64_t panel_end, float* c, int64_t ldc);
+  void (*gemm_f32)(const float* a, int64_t lda, int64_t m, const PackedF32& w, int64_t panel_begin, int64_t panel_end,
+                   float* c, int64_t ldc);
   // c[m, ldc] = a[m, lda] · b, with b unpacked: b[k, n] (ldb between rows) or, transposed, b[n, k].
-  void (*gemm_f32_plain)(const float* a, int64_t lda, const float* b, int64_t ldb, bool b_transposed, float* c, int64_t ldc, int64_t m, int64_t n, int64_t k);
+  void (*gemm_f32_plain)(const float* a, int64_t lda, const float* b, int64_t ldb, bool b_transposed, float* c,
+                         int64_t ldc, int64_t m, int64_t n, int64_t k);
 
   // One row → QuantizedRows storage at q [blocks·block], scales [blocks], sums [blocks].
   void (*quantize_row)(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, int32_t* sums);
   // c[m, ldc] = x · Wᵀ with int8 activations, exact integer dot products per block, then float in block order.
-  void (*gemm_nbits_q8)(const QuantizedRows& x, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c, int64_t ldc);
+  void (*gemm_nbits_q8)(const QuantizedRows& x, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c,
+                        int64_t ldc);
   // The same with float activations (accuracy levels 0 and 1).
-  void (*gemm_nbits_f32)(const float* a, int64_t lda, int64_t m, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c, int64_t ldc);
+  void (*gemm_nbits_f32)(const float* a, int64_t lda, int64_t m, const PackedNBits& w, int64_t panel_begin,
+                         int64_t panel_end, float* c, int64_t ldc);
 
   // Adds `span.tokens` consecutive tokens to the running attention of `heads` query heads that share these keys/values:
   // score = (q·k)·scale, softcap·tanh(score/softcap) when softcap > 0; out is rescaled when the maximum grows.
   // q: [heads, q_stride], out: [heads, out_stride] (unnormalised), state: [heads]. The order over tokens is fixed.
-  void (*attend_f32)(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim, float scale, float softcap, AttentionState* state, float* out, int64_t out_stride);
-  void (*attend_f16)(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim, float scale, float softcap, AttentionState* state, float* out, int64_t out_stride);
+  void (*attend_f32)(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim,
+                     float scale, float softcap, AttentionState* state, float* out, int64_t out_stride);
+  void (*attend_f16)(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim,
+                     float scale, float softcap, AttentionState* state, float* out, int64_t out_stride);
 };
 
 // The table for `isa`, which must be in available(); built once, lives for the process.
 const Kernels& kernels_for(Isa isa);
 
-namespace scalar { void install(Kernels& k); }
-namespace avx2 { void install(Kernels& k); }
-namespace avx512 { void install(Kernels& k); }
-namespace vnni { void install(Kernels& k); }
+namespace scalar {
+void install(Kernels& k);
+}
+namespace avx2 {
+void install(Kernels& k);
+}
+namespace avx512 {
+void install(Kernels& k);
+}
+namespace vnni {
+void install(Kernels& k);
+}
 
 }  // namespace nxrt

@@ -37,8 +37,8 @@ struct PackedF32 {
 PackedF32 pack_f32(const float* b, int64_t ldb, bool transposed, int64_t n, int64_t k, Workers& workers);
 
 struct PackedNBits {
-  int bits = 4;          // 4 or 8
-  int64_t block = 32;    // multiple of 16
+  int bits = 4;        // 4 or 8
+  int64_t block = 32;  // multiple of 16
   int64_t n = 0, k = 0;
   bool half_scales = true;  // element type of scales and offsets
   bool has_offsets = true;
@@ -57,9 +57,9 @@ struct NBitsSource {
   int bits;
   int64_t block, n, k;
   const uint8_t* q;
-  const float* scales;          // one of the two
+  const float* scales;  // one of the two
   const uint16_t* half_scales;
-  const uint8_t* zero_points;   // packed [n, ceil(blocks·bits/8)], or null
+  const uint8_t* zero_points;      // packed [n, ceil(blocks·bits/8)], or null
   const float* float_zero_points;  // [n, blocks], or null; with neither: 2^(bits−1)
 };
 PackedNBits pack_nbits(const NBitsSource& source, Workers& workers);

@@ -4,7 +4,8 @@
 // CMake globs src/ops/*.cc into a generated explicit table and fails when an op has no tests/ops/foo_bar_test.cc. Files
 // that are not ops live in src/ops/support/.
 //
-// Threads: OpDefs are immutable. infer and prepare run on the loading thread; a prepared kernel may run on one thread at
+// Threads: OpDefs are immutable. infer and prepare run on the loading thread; a prepared kernel may run on one thread
+// at
 //          a time per plan and shards over `Workers` itself.
 // Errors:  infer and prepare throw Error; `at` is the node's place. A kernel's run never throws.
 #pragma once
@@ -39,13 +40,13 @@ class NodeView {
   const std::string& at() const { return at_; }  // "model.onnx > node 'x' (Op)"
   int inputs() const { return static_cast<int>(inputs_.size()); }
   int outputs() const { return static_cast<int>(node_.outputs.size()); }
-  bool has_input(int i) const;   // present and not omitted
+  bool has_input(int i) const;  // present and not omitted
   bool has_output(int i) const;
-  const TensorType& input(int i) const;       // throws when omitted
-  const Tensor* constant(int i) const;        // null when omitted or not constant
-  int rank(int i) const;                      // throws when unknown
+  const TensorType& input(int i) const;  // throws when omitted
+  const Tensor* constant(int i) const;   // null when omitted or not constant
+  int rank(int i) const;                 // throws when unknown
   bool has_shape(int i) const;
-  const SymShape& shape(int i) const;         // throws when unknown
+  const SymShape& shape(int i) const;  // throws when unknown
   // The integer elements of input i when they are known (constant or propagated), of any integer type.
   std::optional<std::vector<Dim>> elements(int i) const;
   std::optional<std::vector<int64_t>> integers(int i) const;  // the same, when all are constants
@@ -67,8 +68,8 @@ class NodeView {
   void expect_dtype(int i, std::initializer_list<DType> any_of) const;
   void expect_same_dtype(int i, int j) const;
   void expect_rank(int i, int rank) const;
-  void expect_shape(int i, const SymShape& shape) const;  // unknown dims agree with anything
-  [[noreturn]] void fail(std::string what, std::string fix = {}) const;           // invalid_argument
+  void expect_shape(int i, const SymShape& shape) const;                 // unknown dims agree with anything
+  [[noreturn]] void fail(std::string what, std::string fix = {}) const;  // invalid_argument
   [[noreturn]] void unsupported(std::string what, std::string fix = {}) const;
 
  private:
@@ -82,9 +83,13 @@ class NodeView {
 struct ArgPointer {
   void* p;
   template <class T>
-  operator const T*() const { return static_cast<const T*>(p); }
+  operator const T*() const {
+    return static_cast<const T*>(p);
+  }
   template <class T>
-  operator T*() const { return static_cast<T*>(p); }
+  operator T*() const {
+    return static_cast<T*>(p);
+  }
 };
 
 // What a kernel sees while it runs. Shapes are concrete; outputs are allocated.
@@ -100,8 +105,12 @@ class Args {
   const PagedStep* paged = nullptr;      // the step's batch descriptor, for nxrt.PagedAttention
   int node_index = 0;
 
-  bool has(int i) const { return i < static_cast<int>(in_slots.size()) && in_slots[static_cast<size_t>(i)].dtype != DType::none; }
-  bool has_out(int i) const { return i < static_cast<int>(out_slots.size()) && out_slots[static_cast<size_t>(i)].dtype != DType::none; }
+  bool has(int i) const {
+    return i < static_cast<int>(in_slots.size()) && in_slots[static_cast<size_t>(i)].dtype != DType::none;
+  }
+  bool has_out(int i) const {
+    return i < static_cast<int>(out_slots.size()) && out_slots[static_cast<size_t>(i)].dtype != DType::none;
+  }
   const Shape& shape(int i) const { return in_slots[static_cast<size_t>(i)].shape; }
   const Shape& out_shape(int i) const { return out_slots[static_cast<size_t>(i)].shape; }
   DType dtype(int i) const { return in_slots[static_cast<size_t>(i)].dtype; }
@@ -117,8 +126,9 @@ struct Kernel {
   // Bytes of scratch for these shapes (only shapes and dtypes of `args` may be read); null: none.
   std::function<int64_t(const Args& args, int width)> workspace;
   int in_place = -1;  // input whose bytes output 0 may overwrite when that input dies here (same dtype and shape)
-  std::vector<int> packed_inputs;  // constant inputs copied at prepare: run gets null for them, their pages may be dropped
-  int64_t packed_bytes = 0;        // resident bytes this kernel owns
+  std::vector<int>
+      packed_inputs;         // constant inputs copied at prepare: run gets null for them, their pages may be dropped
+  int64_t packed_bytes = 0;  // resident bytes this kernel owns
 
   Kernel() = default;
   template <class F>
@@ -134,11 +144,11 @@ struct Prepare {
 struct OpDef {
   std::string_view domain;  // "" is ai.onnx
   std::string_view name;
-  int since = 1;            // first opset of `domain` with this meaning; the highest one <= the node's opset is taken
+  int since = 1;  // first opset of `domain` with this meaning; the highest one <= the node's opset is taken
   std::vector<TensorType> (*infer)(const NodeView& node) = nullptr;
   // `prepare` may be null for a view.
   Kernel (*prepare)(const NodeView& node, Prepare& with) = nullptr;
-  bool view = false;        // output 0 is input 0's bytes under another shape; nothing runs
+  bool view = false;  // output 0 is input 0's bytes under another shape; nothing runs
   // For outputs whose shape depends on the data (NonZero, Compress…): concrete shapes from the inputs at run time.
   std::vector<Shape> (*resolve)(const NodeView& node, const Args& args) = nullptr;
   // May constant folding and common-subexpression elimination treat it as a pure function? (random ops may not)

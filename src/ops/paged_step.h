@@ -1,8 +1,8 @@
-// The batch descriptor of one step: which rows of the packed [1, T] activations belong to which sequence, and where that
-// sequence's keys and values live. Written by gen/, read by nxrt.PagedAttention.
+// The batch descriptor of one step: which rows of the packed [1, T] activations belong to which sequence, and where
+// that sequence's keys and values live. Written by gen/, read by nxrt.PagedAttention.
 //
-// A block holds `block_tokens` tokens of every layer. Inside a block, layer l's keys start at layers[l].k_offset and its
-// values at layers[l].v_offset: [kv_heads][block_tokens][head_dim] elements of `dtype`.
+// A block holds `block_tokens` tokens of every layer. Inside a block, layer l's keys start at layers[l].k_offset and
+// its values at layers[l].v_offset: [kv_heads][block_tokens][head_dim] elements of `dtype`.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ struct PagedStep {
   DType dtype = DType::f32;  // f32 or f16
   std::span<const PagedLayer> layers;
   std::span<const PagedSequence> sequences;
-  int64_t rows = 0;          // Σ sequences.rows
+  int64_t rows = 0;  // Σ sequences.rows
 };
 
 }  // namespace nxrt

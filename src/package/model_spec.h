@@ -2,8 +2,8 @@
 //
 //   ModelSpec spec = open_model_folder("models/smollm2");
 //
-// First found wins: inference_metadata.{yaml,yml,json}, genai_config.json, Hugging Face files, else roles from the graph.
-// Threads: a value. Errors: Error naming file, key, the value found and what was expected. An unknown *required*
+// First found wins: inference_metadata.{yaml,yml,json}, genai_config.json, Hugging Face files, else roles from the
+// graph. Threads: a value. Errors: Error naming file, key, the value found and what was expected. An unknown *required*
 // capability is refused; unknown other keys are ignored.
 #pragma once
 
@@ -29,22 +29,22 @@ struct GenerationDefaults {
   std::optional<bool> do_sample;
   std::optional<float> temperature, top_p, min_p, repetition_penalty;
   std::optional<int> top_k, max_length;
-  std::vector<TokenId> eos;              // the set of ids that end a generation
+  std::vector<TokenId> eos;  // the set of ids that end a generation
   std::vector<TokenId> suppress_tokens;
 };
 
 struct ModelSpec {
   std::filesystem::path folder;
-  std::filesystem::path decoder;         // the .onnx
+  std::filesystem::path decoder;  // the .onnx
   std::filesystem::path tokenizer_json;
-  std::string source;                    // the file that described it: "genai_config.json"
-  std::string model_type;                // "llama", as the package says; for people, never for decisions
-  int context_length = 0;                // tokens; 0: unknown
-  int vocab_size = 0;                    // 0: unknown
+  std::string source;      // the file that described it: "genai_config.json"
+  std::string model_type;  // "llama", as the package says; for people, never for decisions
+  int context_length = 0;  // tokens; 0: unknown
+  int vocab_size = 0;      // 0: unknown
   DecoderRoles roles;
   GenerationDefaults generation;
   std::optional<TokenId> bos, pad;
-  std::string bos_token, eos_token;      // text, for the chat template
+  std::string bos_token, eos_token;                   // text, for the chat template
   std::map<std::string, std::string> chat_templates;  // name → source; "" and "default" are the same one
 };
 

@@ -1,8 +1,8 @@
-// One rewrite of the graph. A pass's file `fuse_silu.cc` defines `bool fuse_silu(Graph&, const PassContext&)`, true when it
-// changed something; CMake generates the table and fails when tests/golden/passes/fuse_silu.txt is missing.
+// One rewrite of the graph. A pass's file `fuse_silu.cc` defines `bool fuse_silu(Graph&, const PassContext&)`, true
+// when it changed something; CMake generates the table and fails when tests/golden/passes/fuse_silu.txt is missing.
 //
-// Rules: structural patterns only, never a model's name or size; a second run changes nothing; the graph stays well formed
-// and its inputs and outputs keep names, order and types.
+// Rules: structural patterns only, never a model's name or size; a second run changes nothing; the graph stays well
+// formed and its inputs and outputs keep names, order and types.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 namespace nxrt::passes {
 
 struct PassContext {
-  std::string where;         // the model's file, for errors
+  std::string where;             // the model's file, for errors
   const Kernels* cpu = nullptr;  // constant folding runs kernels with it
   Workers* workers = nullptr;
   int64_t max_folded_bytes = 16 << 20;  // a larger folded result is not kept
@@ -37,13 +37,13 @@ struct PassReport {
 };
 
 struct PipelineOptions {
-  bool verify = false;             // after each pass; the test builds set it
-  std::vector<std::string> skip;   // pass names left out (debugging)
+  bool verify = false;            // after each pass; the test builds set it
+  std::vector<std::string> skip;  // pass names left out (debugging)
 };
 
 // Symbolic shape inference over the whole graph: types every value, propagates small integer tensors, throws
-// Error{invalid_argument} on contradictions, and one Error{unsupported} naming *all* operators without a definition (op,
-// domain, opset, first node, number of nodes).
+// Error{invalid_argument} on contradictions, and one Error{unsupported} naming *all* operators without a definition
+// (op, domain, opset, first node, number of nodes).
 void infer_shapes(Graph& graph, const std::string& where);
 
 // Runs the passes in the order of pipeline.cc, repeated until nothing changes, re-inferring shapes as needed.

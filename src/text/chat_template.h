@@ -5,8 +5,9 @@
 //
 // The subset published templates use, rendered as `transformers` does (trim_blocks, lstrip_blocks, loopcontrols,
 // generation blocks; tojson, strftime_now, raise_exception; Python's string, list and dict methods).
-// Threads: immutable; render from any thread. Errors: parse and render throw Error{invalid_argument} with line and column;
-// raise_exception's own message is the Error's message. Limits: output size and steps are bounded (no endless loop).
+// Threads: immutable; render from any thread. Errors: parse and render throw Error{invalid_argument} with line and
+// column; raise_exception's own message is the Error's message. Limits: output size and steps are bounded (no endless
+// loop).
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Token ids, one at a time → text. Concatenated pieces equal the decode of the whole; a character still arriving is held
-// back; invalid bytes become U+FFFD once, as Hugging Face's decode does, never an exception.
+// Token ids, one at a time → text. Concatenated pieces equal the decode of the whole; a character still arriving is
+// held back; invalid bytes become U+FFFD once, as Hugging Face's decode does, never an exception.
 //
 //   Detokenizer d(tokenizer, true);  out += d.push(id);  …  out += d.finish();
 //

@@ -28,8 +28,8 @@ using nxrt::Error;
 using TokenId = nxrt::Id<struct TokenTag>;
 
 struct EncodeOptions {
-  bool special_tokens = true;        // apply the post-processor (BOS, …)
-  bool parse_special = true;         // recognise added special tokens written out in the text
+  bool special_tokens = true;  // apply the post-processor (BOS, …)
+  bool parse_special = true;   // recognise added special tokens written out in the text
 };
 
 class Tokenizer {
