@@ -46,10 +46,12 @@ class Dim {
   // Terms in canonical order: sorted symbol names (with repetition for powers) → coefficient (never 0).
   using Terms = std::map<std::vector<std::string>, int64_t>;
   const Terms& terms() const { return terms_; }
-  std::string text() const;                                  // "?" when unknown
-  static std::optional<Dim> parse(const std::string& text);  // inverse of text()
+  std::string text() const;  // "?" when unknown; a symbol that is no identifier is written in single quotes
+  // Inverse of text(); also takes parentheses. Empty when the text is no polynomial.
+  static std::optional<Dim> parse(const std::string& text);
 
  private:
+  static Dim of_terms(Terms terms);
   bool known_ = false;
   Terms terms_;
 };

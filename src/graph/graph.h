@@ -54,15 +54,20 @@ class Graph {
   std::map<std::string, int> opsets;            // domain → version
   std::map<std::string, std::string> metadata;  // metadata_props of the file
 
-  // Values and nodes keep their ids for life; erased ones are never reused.
+  // Values and nodes keep their ids for life; erased ones are never reused. A value's name that is empty or taken is
+  // made unique.
   ValueId add_value(std::string name, TensorType type = {});
   ValueId add_input(std::string name, TensorType type);
   ValueId add_constant(std::string name, Tensor tensor);
-  // Appends a node at the end of the order (or before `before`), making one new value per non-empty output name.
+  // Appends a node at the end of the order (or before `before`), making one new value per non-empty output name. A node
+  // without an opset gets the graph's version of its domain (1 when not imported).
   NodeId add_node(Node node, const std::vector<std::string>& output_names, NodeId before = {});
-  void erase(NodeId node);                      // its outputs become producer-less; erase or rewire their uses first
-  void erase(ValueId value);                    // must have no use
-  void replace_uses(ValueId from, ValueId to);  // in nodes and in graph outputs
+  void erase(NodeId node);    // its outputs become producer-less; erase or rewire their uses first
+  void erase(ValueId value);  // must have no use
+  // In nodes, captures and graph outputs. When `from` is an output the two exchange names, so that the output keeps its
+  // name; not when `to` is itself an input or output.
+  void replace_uses(ValueId from, ValueId to);
+  void rename(ValueId id, std::string name);
   std::string unique_name(std::string_view base) const;
 
   const std::vector<NodeId>& order() const { return order_; }  // topological
@@ -72,7 +77,7 @@ class Graph {
   std::vector<ValueId>& outputs() { return outputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
 
-  Value& value(ValueId id);
+  Value& value(ValueId id);  // change a name with rename() only
   const Value& value(ValueId id) const;
   Node& node(NodeId id);
   const Node& node(NodeId id) const;
@@ -94,6 +99,8 @@ class Graph {
   std::unique_ptr<Graph> clone() const;  // constants share bytes; subgraphs are cloned
 
  private:
+  void exchange_names(ValueId a, ValueId b);
+
   std::vector<std::optional<Value>> values_;
   std::vector<std::optional<Node>> nodes_;
   std::vector<NodeId> order_;
