@@ -76,8 +76,8 @@ TEST(Dim, GrowsOnlyToALimit) {
 }
 
 TEST(Dim, OnlyDifferentConstantsContradict) {
-  EXPECT_TRUE(contradict(3, 4));
-  EXPECT_FALSE(contradict(3, 3));
+  EXPECT_TRUE(contradict(Dim(3), 4));
+  EXPECT_FALSE(contradict(Dim(3), 3));
   EXPECT_FALSE(contradict(Dim::symbol("a"), 4));
   EXPECT_FALSE(contradict(Dim::unknown(), 4));
   EXPECT_FALSE(same(Dim::unknown(), Dim::unknown()));
