@@ -12,7 +12,7 @@ namespace {
 
 // Spins about this many times before parking in the kernel: a decode step dispatches every few tens of microseconds, so
 // a worker that parked at once would pay a wake-up for each operator, and one that never parked would burn an idle CPU.
-constexpr int kSpins = 20'000;
+constexpr int kSpins = 4'000;
 
 void pause() {
 #if defined(__x86_64__)
