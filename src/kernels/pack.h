@@ -5,13 +5,16 @@
 //   consecutive k: 16 columns × 4 bytes (the operand order of VPDPBUSD, of AMX tiles and of SDOT).
 //   8 bit: unsigned bytes as stored in the model (0..255).
 //   4 bit: two groups share 64 bytes: low nibble = even group, high nibble = odd group.
-//   scales[panel][block][16] and offsets[panel][block][16] as f16 when that loses nothing, else f32:
-//   w = scale · q + offset, offset = −scale · zero_point.
+//   scales[panel][block][16] as f16 when that loses nothing, else f32: w = scale · (q − zero) + offset, where
+//   middle:   zero = 2^(bits−1), nothing stored;
+//   integers: zero is a byte, offsets[panel][block][16] of uint8;
+//   offsets:  zero = 0, offset = −scale · zero_point, offsets[panel][block][16] of the scales' type.
 //
 // Threads: packing is parallel over panels; the result is immutable. Memory: 64-byte aligned, owned by the struct.
 // Errors:  pack throws Error{out_of_capacity} when memory can't be had.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -36,12 +39,14 @@ struct PackedF32 {
 // b: [k, n] rows `ldb` apart, or transposed [n, k].
 PackedF32 pack_f32(const float* b, int64_t ldb, bool transposed, int64_t n, int64_t k, Workers& workers);
 
+enum class ZeroPoints { middle, integers, offsets };
+
 struct PackedNBits {
   int bits = 4;        // 4 or 8
   int64_t block = 32;  // multiple of 16
   int64_t n = 0, k = 0;
-  bool half_scales = true;  // element type of scales and offsets
-  bool has_offsets = true;
+  bool half_scales = true;  // element type of scales (and of offsets, where those are real numbers)
+  ZeroPoints zeros = ZeroPoints::middle;
   AlignedBytes data, scales, offsets;
   int64_t panels() const { return (n + 15) / 16; }
   int64_t blocks() const { return (k + block - 1) / block; }

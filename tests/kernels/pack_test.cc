@@ -1,0 +1,97 @@
+#include "kernels/pack.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "base/half.h"
+#include "kernels/nbits_source.h"
+
+namespace nxrt {
+namespace {
+
+int packed_weight(const PackedNBits& w, int64_t row, int64_t i) {
+  const uint8_t* block = w.block_data(row / 16, i / w.block);
+  const int64_t in_block = i % w.block, byte = row % 16 * 4 + in_block % 4;
+  if (w.bits == 8) return block[in_block / 4 * 64 + byte];
+  const int pair = block[in_block / 8 * 64 + byte];
+  return in_block / 4 % 2 == 0 ? pair & 15 : pair >> 4;
+}
+
+TEST(PackNBits, EveryWeightIsFoundWhereTheLayoutSays) {
+  rc::check([] {
+    const int bits = *rc::gen::element(4, 8);
+    const int64_t block = *rc::gen::element(16, 32, 64, 128, 256);
+    const int64_t n = *rc::gen::inRange(1, 40), k = *rc::gen::inRange(1, 300);
+    const NBitsModel model(bits, block, n, k, Zeros::packed, true, 7);
+    Workers workers(1);
+    const PackedNBits w = pack_nbits(model.source(), workers);
+    for (int64_t row = 0; row < n; ++row) {
+      for (int64_t i = 0; i < k; ++i) RC_ASSERT(packed_weight(w, row, i) == model.quantized(row, i));
+    }
+    for (int64_t row = n; row < w.panels() * 16; ++row) RC_ASSERT(packed_weight(w, row, k - 1) == 0);
+    RC_ASSERT(w.zeros == ZeroPoints::integers);
+    for (int64_t row = 0; row < n; ++row) {
+      for (int64_t b = 0; b < w.blocks(); ++b) {
+        const int64_t at = (row / 16 * w.blocks() + b) * 16 + row % 16;
+        RC_ASSERT(std::to_integer<int>(w.offsets[at]) == static_cast<int>(model.zero_point(row, b)));
+      }
+    }
+  });
+}
+
+PackedNBits pack(const NBitsModel& model) {
+  Workers workers(1);
+  return pack_nbits(model.source(), workers);
+}
+
+TEST(PackNBits, StoresHalvesOnlyWhenTheyLoseNothing) {
+  EXPECT_TRUE(pack(NBitsModel(4, 32, 20, 64, Zeros::none, true, 1)).half_scales);
+  EXPECT_FALSE(pack(NBitsModel(4, 32, 20, 64, Zeros::none, false, 1)).half_scales);
+  EXPECT_TRUE(pack(NBitsModel(4, 32, 20, 64, Zeros::floats, true, 1)).half_scales);  // −scale · zero point is an f16
+  NBitsModel tiny(4, 32, 20, 64, Zeros::none, true, 1);
+  tiny.scales[3] = 1e-20f;  // below the smallest f16
+  EXPECT_FALSE(pack(tiny).half_scales);
+}
+
+TEST(PackNBits, ChoosesTheSmallestExactFormOfZeroPoints) {
+  EXPECT_EQ(pack(NBitsModel(4, 32, 20, 64, Zeros::none, true, 1)).zeros, ZeroPoints::middle);
+  EXPECT_EQ(pack(NBitsModel(4, 32, 20, 64, Zeros::packed, true, 1)).zeros, ZeroPoints::integers);
+  EXPECT_EQ(pack(NBitsModel(4, 32, 20, 64, Zeros::whole_floats, true, 1)).zeros, ZeroPoints::integers);
+  EXPECT_EQ(pack(NBitsModel(4, 32, 20, 64, Zeros::floats, true, 1)).zeros, ZeroPoints::offsets);
+}
+
+TEST(PackNBits, ReportsTheBytesItOwns) {
+  // 2 panels × 2 blocks × 16 columns: 32 4-bit weights, an f16 scale and one byte of zero point each.
+  EXPECT_EQ(pack(NBitsModel(4, 32, 20, 64, Zeros::packed, true, 1)).bytes(), 2 * 2 * 16 * (16 + 2 + 1));
+}
+
+TEST(PackF32, PutsColumnsOfBothOrientationsIntoPanels) {
+  constexpr int64_t n = 21, k = 5;
+  std::vector<float> plain(k * n), transposed(n * k);
+  for (int64_t x = 0; x < k; ++x) {
+    for (int64_t j = 0; j < n; ++j) plain[x * n + j] = transposed[j * k + x] = static_cast<float>(100 * x + j + 1);
+  }
+  Workers workers(1);
+  const PackedF32 a = pack_f32(plain.data(), n, false, n, k, workers),
+                  b = pack_f32(transposed.data(), k, true, n, k, workers);
+  ASSERT_EQ(a.panels(), 2);
+  for (int64_t p = 0; p < 2; ++p) {
+    for (int64_t x = 0; x < k; ++x) {
+      for (int64_t j = 0; j < 16; ++j) {
+        const float expected = p * 16 + j < n ? static_cast<float>(100 * x + p * 16 + j + 1) : 0.0f;
+        ASSERT_EQ(a.panel(p)[x * 16 + j], expected);
+        ASSERT_EQ(b.panel(p)[x * 16 + j], expected);
+      }
+    }
+  }
+}
+
+TEST(AllocateAligned, IsAlignedWhateverTheSize) {
+  for (const int64_t bytes : {int64_t{0}, int64_t{1}, int64_t{65}, int64_t{3} << 20}) {
+    const AlignedBytes p = allocate_aligned(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(p.get()) % 64, 0u) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace nxrt
