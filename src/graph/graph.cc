@@ -143,6 +143,11 @@ const Node& Graph::node(NodeId id) const { return slot(nodes_, "node", id); }
 bool Graph::alive(ValueId id) const { return holds(values_, id); }
 bool Graph::alive(NodeId id) const { return holds(nodes_, id); }
 
+int Graph::node_count() const {
+  return static_cast<int>(
+      std::count_if(nodes_.begin(), nodes_.end(), [](const auto& node) { return node.has_value(); }));
+}
+
 std::vector<ValueId> Graph::values() const {
   std::vector<ValueId> ids;
   for (size_t i = 0; i < values_.size(); ++i) {

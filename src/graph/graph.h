@@ -71,6 +71,7 @@ class Graph {
   std::string unique_name(std::string_view base) const;
 
   const std::vector<NodeId>& order() const { return order_; }  // topological
+  int node_count() const;                                      // alive
   void set_order(std::vector<NodeId> order) { order_ = std::move(order); }
   std::vector<ValueId>& inputs() { return inputs_; }
   const std::vector<ValueId>& inputs() const { return inputs_; }
