@@ -27,7 +27,7 @@ TEST(GraphText, PrintsWhatItParsed) {
       "opset \"\" 17, \"com.microsoft\" 1\n"
       "name \"decoder\"\n"
       "metadata \"author\" \"me \\\"too\\\"\"\n"
-      "(f32[B, 2*S + 1, 64] x, none z, f32 rankless, f32[] s, i64[2] shape = {1, -1}) => (f32[B, S, 64] y, w) {\n"
+      "(f32[B, 2*S + 1, 64] x, z, none[2] u, f32 rankless, f32[] s, i64[2] shape = {1, -1}) => (f32[B, S, 64] y, w) {\n"
       "  \"s 1\" = Sigmoid(x)\n"
       "  y = Mul@13(x, \"s 1\") as \"/mlp/mul\"\n"
       "  w, , v = com.microsoft.Foo<axis = -1, big = 3.0, mode = \"a\\n\", none = floats[], scales = [1.5, -2.0], "
@@ -120,21 +120,21 @@ INSTANTIATE_TEST_SUITE_P(
                     BadText{"(x) => (y) {\n}", "value 'y' is not defined here", "test.nxg:1:9"},
                     BadText{"(x, x) => () {}", "value 'x' is defined twice", "test.nxg:1:5"},
                     BadText{"(x) => () { x = Relu(x) }", "value 'x' is defined twice", "test.nxg:1:13"},
-                    BadText{"(x) => () { a, a = Foo(x) }", "twice", "test.nxg:1:26"},
+                    BadText{"(x) => () { a, a = Foo(x) }", "twice", "test.nxg:1:27"},
                     BadText{"(f32[3+] x) => () {}", "expected a dim", "test.nxg:1:6"},
                     BadText{"(f32[2] x = {1}) => () {}", "found 1 elements, expected 2", "test.nxg:1:15"},
                     BadText{"(u8[1] x = {256}) => () {}", "expected a number of type u8", "test.nxg:1:13"},
                     BadText{"(f32[N] x = {1}) => () {}", "needs an element type and a shape of numbers",
-                            "test.nxg:1:13"},
+                            "test.nxg:1:12"},
                     BadText{"(f32[9999999999] x = {1...}) => () {}", "fills at most", "test.nxg:1:27"},
-                    BadText{"(string[1] x = {1}) => () {}", "needs an element type", "test.nxg:1:16"},
+                    BadText{"(string[1] x = {1}) => () {}", "needs an element type", "test.nxg:1:15"},
                     BadText{"() => () { y = Foo<a = [1, \"b\"]>() }", "a list holds only", "test.nxg:1:31"},
                     BadText{"() => () { y = Foo<a = 1, a = 2>() }", "given twice", "test.nxg:1:32"},
                     BadText{"() => () { y = Foo<a = \"b>() }", "does not end", "test.nxg:1:24"},
                     BadText{"() => () { y = Foo@0() }", "at least 1", "test.nxg:1:21"},
-                    BadText{"(^a = b) => () {}", "only the body", "test.nxg:1:7"},
+                    BadText{"(^a = b) => () {}", "only the body", "test.nxg:1:6"},
                     BadText{"() => () {} extra", "expected the end", "test.nxg:1:13"}),
-    [](const auto& info) { return "Case" + std::to_string(info.index); });
+    [](const auto& test) { return "Case" + std::to_string(test.index); });
 
 TEST(GraphText, RefusesDeepNesting) {
   std::string text = "() => () {";
