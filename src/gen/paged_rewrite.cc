@@ -1,0 +1,233 @@
+#include "gen/paged_rewrite.h"
+
+#include <algorithm>
+#include <array>
+
+#include "gen/per_token_proof.h"
+#include "passes/pass.h"
+
+namespace genai {
+using nxrt::Dim;
+using nxrt::DType;
+using nxrt::Graph;
+using nxrt::kNoValue;
+using nxrt::Node;
+using nxrt::NodeId;
+using nxrt::SymShape;
+using nxrt::ValueId;
+namespace {
+
+// Inputs of com.microsoft.GroupQueryAttention.
+enum GqaInput : size_t {
+  kQuery,
+  kKey,
+  kValue,
+  kPastKey,
+  kPastValue,
+  kSeqlens,
+  kTotalLength,
+  kCos,
+  kSin,
+  kPositions,
+  kBias,
+  kSink
+};
+
+constexpr auto kCarriedAttributes =
+    std::to_array<std::string_view>({"num_heads", "kv_num_heads", "scale", "softcap", "local_window_size", "do_rotary",
+                                     "rotary_interleaved", "rotary_embedding_dim"});
+
+ValueId input_of(const Node& node, size_t i) { return i < node.inputs.size() ? node.inputs[i] : kNoValue; }
+
+int64_t integer(const Node& node, std::string_view name, int64_t fallback) {
+  const auto attribute = node.attributes.find(std::string(name));
+  if (attribute == node.attributes.end()) return fallback;
+  const auto* value = std::get_if<int64_t>(&attribute->second);
+  return value ? *value : fallback;
+}
+
+// Why this attention can't be paged, or empty.
+std::string refusal(const Graph& graph, const Node& node, const CachePorts& ports, ValueId positions) {
+  if (node.op != "GroupQueryAttention" || node.domain != "com.microsoft") {
+    return "reads the cache in a way that is not recognised; GroupQueryAttention is";
+  }
+  if (input_of(node, kPastKey) != ports.past_key || input_of(node, kPastValue) != ports.past_value)
+    return "does not read its own layer's cache";
+  if (node.outputs.size() < 3 || node.outputs[1] != ports.present_key || node.outputs[2] != ports.present_value) {
+    return "does not write its own layer's cache";
+  }
+  const ValueId given_positions = input_of(node, kPositions);
+  if (given_positions != kNoValue && given_positions != positions) return "takes computed position ids";
+  if (input_of(node, kBias) != kNoValue) return "takes an attention bias";
+  if (node.inputs.size() > kSink + 1) return "has a quantized cache";
+  if (integer(node, "smooth_softmax", 0) > 0) return "uses smooth_softmax";
+  if (integer(node, "qk_output", 0) > 0) return "outputs its scores";
+  if (integer(node, "kv_cache_bit_width", 0) > 0) return "has a quantized cache";
+  if (graph.value(ports.past_key).type.dtype != DType::f32 && graph.value(ports.past_key).type.dtype != DType::f16) {
+    return "has a cache of " + std::string(name_of(graph.value(ports.past_key).type.dtype));
+  }
+  return {};
+}
+
+class Rewriter {
+ public:
+  Rewriter(const Graph& graph, const DecoderPorts& ports, const std::string& where)
+      : graph_(graph.clone()), ports_(ports), where_(where) {}
+
+  PagedRewrite run() {
+    if (std::string reason = pack_inputs(); !reason.empty()) return {{}, reason};
+    for (size_t layer = 0; layer < ports_.layers.size(); ++layer) {
+      if (std::string reason = replace_attention(static_cast<int>(layer)); !reason.empty()) return {{}, reason};
+    }
+    if (std::string reason = drop_cache_ports(); !reason.empty()) return {{}, reason};
+    infer();
+    std::vector<TokenInput> tokens = {{ports_.input_ids, 1}};
+    if (ports_.position_ids != kNoValue) tokens.push_back({ports_.position_ids, 1});
+    if (auto reason = why_not_per_token(*graph_, tokens, ports_.logits, 1, PagedDecoder::kRows)) return {{}, *reason};
+    if (std::string reason = select_logit_rows(); !reason.empty()) return {{}, reason};
+    infer();
+    const std::optional<int64_t> vocab = (*graph_->value(ports_.logits).type.shape)[2].constant();
+    if (!vocab) return {{}, "the size of the vocabulary is not known from the graph"};
+    PagedDecoder decoder{std::move(graph_), std::move(layers_), static_cast<int>(*vocab)};
+    return {std::move(decoder), {}};
+  }
+
+ private:
+  // input_ids and position_ids become [1, T].
+  std::string pack_inputs() {
+    for (const ValueId input : {ports_.input_ids, ports_.position_ids}) {
+      if (input == kNoValue) continue;
+      nxrt::Value& value = graph_->value(input);
+      if (!value.type.shape || value.type.shape->rank() != 2) return "the input '" + value.name + "' is not of rank 2";
+      for (const Dim& dim : value.type.shape->dims()) {
+        if (dim.is_constant() && *dim.constant() != 1)
+          return "the input '" + value.name + "' has the fixed shape " + value.type.shape->text();
+      }
+      value.type.shape = SymShape{Dim(1), Dim::symbol(PagedDecoder::kRows)};
+    }
+    return {};
+  }
+
+  std::string replace_attention(int layer) {
+    const CachePorts& cache = ports_.layers[static_cast<size_t>(layer)];
+    const std::vector<NodeId> users = graph_->users(cache.past_key);
+    if (users.size() != 1)
+      return "the input '" + graph_->value(cache.past_key).name + "' is read by " + std::to_string(users.size()) +
+             " nodes, expected one attention";
+    const Node old = graph_->node(users[0]);
+    if (std::string reason = refusal(*graph_, old, cache, ports_.position_ids); !reason.empty())
+      return place_of(old) + " " + reason;
+    const auto& shape = graph_->value(cache.past_key).type.shape;
+    const std::optional<PagedLayerShape> sizes = layer_shape(old, shape);
+    if (!sizes) return place_of(old) + " has a cache of unknown head size";
+    layers_.push_back(*sizes);
+
+    Node paged{.name = old.name, .domain = "nxrt", .op = "PagedAttention", .opset = 1};
+    paged.inputs = {input_of(old, kQuery), input_of(old, kKey), input_of(old, kValue),
+                    input_of(old, kCos),   input_of(old, kSin), input_of(old, kSink)};
+    for (const auto& [name, attribute] : old.attributes) {
+      if (std::ranges::find(kCarriedAttributes, name) != kCarriedAttributes.end()) paged.attributes[name] = attribute;
+    }
+    paged.attributes["layer"] = int64_t{layer};
+    const NodeId added = graph_->add_node(std::move(paged), {graph_->unique_name(old.name + "/paged")}, users[0]);
+    graph_->replace_uses(old.outputs[0], graph_->node(added).outputs[0]);
+    for (const ValueId present : {cache.present_key, cache.present_value}) std::erase(graph_->outputs(), present);
+    graph_->erase(users[0]);
+    return {};
+  }
+
+  // Heads and head size of a layer: from the cache's shape, and where that is symbolic from the query's width.
+  std::optional<PagedLayerShape> layer_shape(const Node& node, const std::optional<SymShape>& cache) const {
+    const int64_t heads = integer(node, "num_heads", 0), kv_heads = integer(node, "kv_num_heads", 0);
+    if (heads <= 0 || kv_heads <= 0 || heads % kv_heads != 0) return {};
+    std::optional<int64_t> head_dim = cache && cache->rank() == 4 ? (*cache)[3].constant() : std::nullopt;
+    const auto& query = graph_->value(node.inputs[kQuery]).type.shape;
+    if (!head_dim && query && query->rank() == 3) {
+      const bool packed = input_of(node, kKey) == kNoValue;
+      const std::optional<int64_t> width = (*query)[2].constant();
+      if (width) head_dim = *width / (packed ? heads + 2 * kv_heads : heads);
+    }
+    if (!head_dim || *head_dim <= 0) return {};
+    return PagedLayerShape{static_cast<int>(kv_heads), static_cast<int>(*head_dim)};
+  }
+
+  std::string drop_cache_ports() {
+    erase_dead_nodes();
+    std::vector<ValueId> gone;
+    for (const CachePorts& cache : ports_.layers) gone.insert(gone.end(), {cache.past_key, cache.past_value});
+    if (ports_.attention_mask != kNoValue) gone.push_back(ports_.attention_mask);
+    for (const ValueId input : gone) {
+      const std::vector<NodeId> users = graph_->users(input);
+      if (!users.empty())
+        return place_of(graph_->node(users[0])) + " reads '" + graph_->value(input).name + "' outside attention";
+      graph_->erase(input);
+    }
+    if (ports_.position_ids != kNoValue && graph_->users(ports_.position_ids).empty()) {
+      graph_->erase(ports_.position_ids);
+      ports_.position_ids = kNoValue;
+    }
+    return {};
+  }
+
+  void erase_dead_nodes() {
+    const std::vector<NodeId> order = graph_->order();
+    for (auto id = order.rbegin(); id != order.rend(); ++id) {
+      const std::vector<ValueId> outputs = graph_->node(*id).outputs;
+      const bool used = std::ranges::any_of(
+          outputs, [&](ValueId v) { return v != kNoValue && (graph_->is_output(v) || !graph_->users(v).empty()); });
+      if (used) continue;
+      graph_->erase(*id);
+      for (const ValueId output : outputs) {
+        if (output != kNoValue) graph_->erase(output);
+      }
+    }
+  }
+
+  // Types of everything but inputs and constants are forgotten and inferred anew for [1, T].
+  void infer() {
+    for (const ValueId id : graph_->values()) {
+      nxrt::Value& value = graph_->value(id);
+      if (value.constant || graph_->is_input(id)) continue;
+      value.type.shape.reset();
+      value.type.elements.reset();
+    }
+    nxrt::passes::infer_shapes(*graph_, where_);
+  }
+
+  // Rows that nobody samples from need no logits: pick the wanted rows in front of the output head.
+  std::string select_logit_rows() {
+    ValueId at = ports_.logits;
+    NodeId head;
+    for (;;) {
+      head = graph_->value(at).producer;
+      if (!head.valid()) return "no output head was found in front of the logits";
+      const Node& node = graph_->node(head);
+      if (node.op == "MatMul" || node.op == "MatMulNBits" || node.op == "BlockQuantizedMatMul") break;
+      const auto varying = [&](ValueId v) { return v != kNoValue && !graph_->value(v).constant; };
+      if (std::ranges::count_if(node.inputs, varying) != 1)
+        return place_of(node) + " stands between the output head and the logits";
+      at = *std::ranges::find_if(node.inputs, varying);
+    }
+    const ValueId hidden = graph_->node(head).inputs[0];
+    const ValueId rows = graph_->add_input(graph_->unique_name("logit_rows"),
+                                           {DType::i64, SymShape{Dim::symbol(PagedDecoder::kLogitRows)}});
+    Node gather{
+        .name = "logit_rows/Gather", .op = "Gather", .inputs = {hidden, rows}, .attributes = {{"axis", int64_t{1}}}};
+    const NodeId added = graph_->add_node(std::move(gather), {"logit_rows/hidden"}, head);
+    graph_->node(head).inputs[0] = graph_->node(added).outputs[0];
+    return {};
+  }
+
+  std::unique_ptr<Graph> graph_;
+  DecoderPorts ports_;
+  const std::string& where_;
+  std::vector<PagedLayerShape> layers_;
+};
+
+}  // namespace
+
+PagedRewrite rewrite_paged(const Graph& graph, const DecoderPorts& ports, const std::string& where) {
+  return Rewriter(graph, ports, where).run();
+}
+
+}  // namespace genai
