@@ -109,7 +109,31 @@ std::vector<CachePorts> find_layers(const Finder& find, const DecoderRoles& decl
   return {};
 }
 
+int64_t integer(const nxrt::Node& node, const std::string& name) {
+  const auto attribute = node.attributes.find(name);
+  const auto* value = attribute == node.attributes.end() ? nullptr : std::get_if<int64_t>(&attribute->second);
+  return value ? *value : 0;
+}
+
 }  // namespace
+
+std::optional<KvHeads> cache_heads(const Graph& graph, const CachePorts& cache) {
+  const auto& shape = graph.value(cache.past_key).type.shape;
+  if (!shape || shape->rank() != 4) return {};
+  std::optional<int64_t> kv_heads = (*shape)[1].constant(), head_dim = (*shape)[3].constant();
+  for (const nxrt::NodeId id : graph.users(cache.past_key)) {
+    const nxrt::Node& node = graph.node(id);
+    const int64_t heads = integer(node, "num_heads"), node_kv_heads = integer(node, "kv_num_heads");
+    if (heads <= 0 || node_kv_heads <= 0) continue;
+    if (!kv_heads) kv_heads = node_kv_heads;
+    const auto& query = graph.value(node.inputs[0]).type.shape;
+    if (head_dim || !query || query->rank() != 3 || !(*query)[2].constant()) continue;
+    const bool packed = node.inputs.size() < 2 || node.inputs[1] == kNoValue;
+    head_dim = *(*query)[2].constant() / (packed ? heads + 2 * node_kv_heads : heads);
+  }
+  if (!kv_heads || !head_dim || *kv_heads <= 0 || *head_dim <= 0) return {};
+  return KvHeads{static_cast<int>(*kv_heads), static_cast<int>(*head_dim)};
+}
 
 DecoderPorts find_decoder_ports(const Graph& graph, const DecoderRoles& declared, const std::string& where) {
   const Finder find(graph, where);

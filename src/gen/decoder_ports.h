@@ -5,9 +5,11 @@
 // Threads: a pure function.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "gen/kv_layout.h"
 #include "graph/graph.h"
 #include "package/model_spec.h"
 
@@ -26,5 +28,9 @@ struct DecoderPorts {
 };
 
 DecoderPorts find_decoder_ports(const nxrt::Graph& graph, const DecoderRoles& declared, const std::string& where);
+
+// Heads and head size of a layer: from the cache's shape, and where that is symbolic from the attention that reads it.
+// Shapes must have been inferred.
+std::optional<KvHeads> cache_heads(const nxrt::Graph& graph, const CachePorts& cache);
 
 }  // namespace genai

@@ -88,11 +88,22 @@ class Rewriter {
     infer();
     const std::optional<int64_t> vocab = (*graph_->value(ports_.logits).type.shape)[2].constant();
     if (!vocab) return {{}, "the size of the vocabulary is not known from the graph"};
-    PagedDecoder decoder{std::move(graph_), std::move(layers_), static_cast<int>(*vocab)};
-    return {std::move(decoder), {}};
+    return {finish(static_cast<int>(*vocab)), {}};
   }
 
  private:
+  PagedDecoder finish(int vocab_size) {
+    PagedDecoder decoder;
+    decoder.layers = std::move(layers_);
+    decoder.vocab_size = vocab_size;
+    decoder.input_ids = graph_->value(ports_.input_ids).name;
+    decoder.position_ids = ports_.position_ids == kNoValue ? "" : graph_->value(ports_.position_ids).name;
+    decoder.logit_rows = graph_->value(logit_rows_).name;
+    decoder.logits = graph_->value(ports_.logits).name;
+    decoder.graph = std::move(graph_);
+    return decoder;
+  }
+
   // input_ids and position_ids become [1, T].
   std::string pack_inputs() {
     for (const ValueId input : {ports_.input_ids, ports_.position_ids}) {
@@ -117,8 +128,7 @@ class Rewriter {
     const Node old = graph_->node(users[0]);
     if (std::string reason = refusal(*graph_, old, cache, ports_.position_ids); !reason.empty())
       return place_of(old) + " " + reason;
-    const auto& shape = graph_->value(cache.past_key).type.shape;
-    const std::optional<PagedLayerShape> sizes = layer_shape(old, shape);
+    const std::optional<KvHeads> sizes = cache_heads(*graph_, cache);
     if (!sizes) return place_of(old) + " has a cache of unknown head size";
     layers_.push_back(*sizes);
 
@@ -134,21 +144,6 @@ class Rewriter {
     for (const ValueId present : {cache.present_key, cache.present_value}) std::erase(graph_->outputs(), present);
     graph_->erase(users[0]);
     return {};
-  }
-
-  // Heads and head size of a layer: from the cache's shape, and where that is symbolic from the query's width.
-  std::optional<PagedLayerShape> layer_shape(const Node& node, const std::optional<SymShape>& cache) const {
-    const int64_t heads = integer(node, "num_heads", 0), kv_heads = integer(node, "kv_num_heads", 0);
-    if (heads <= 0 || kv_heads <= 0 || heads % kv_heads != 0) return {};
-    std::optional<int64_t> head_dim = cache && cache->rank() == 4 ? (*cache)[3].constant() : std::nullopt;
-    const auto& query = graph_->value(node.inputs[kQuery]).type.shape;
-    if (!head_dim && query && query->rank() == 3) {
-      const bool packed = input_of(node, kKey) == kNoValue;
-      const std::optional<int64_t> width = (*query)[2].constant();
-      if (width) head_dim = *width / (packed ? heads + 2 * kv_heads : heads);
-    }
-    if (!head_dim || *head_dim <= 0) return {};
-    return PagedLayerShape{static_cast<int>(kv_heads), static_cast<int>(*head_dim)};
   }
 
   std::string drop_cache_ports() {
@@ -209,10 +204,12 @@ class Rewriter {
       at = *std::ranges::find_if(node.inputs, varying);
     }
     const ValueId hidden = graph_->node(head).inputs[0];
-    const ValueId rows = graph_->add_input(graph_->unique_name("logit_rows"),
-                                           {DType::i64, SymShape{Dim::symbol(PagedDecoder::kLogitRows)}});
-    Node gather{
-        .name = "logit_rows/Gather", .op = "Gather", .inputs = {hidden, rows}, .attributes = {{"axis", int64_t{1}}}};
+    logit_rows_ = graph_->add_input(graph_->unique_name("logit_rows"),
+                                    {DType::i64, SymShape{Dim::symbol(PagedDecoder::kLogitRows)}});
+    Node gather{.name = "logit_rows/Gather",
+                .op = "Gather",
+                .inputs = {hidden, logit_rows_},
+                .attributes = {{"axis", int64_t{1}}}};
     const NodeId added = graph_->add_node(std::move(gather), {"logit_rows/hidden"}, head);
     graph_->node(head).inputs[0] = graph_->node(added).outputs[0];
     return {};
@@ -221,7 +218,8 @@ class Rewriter {
   std::unique_ptr<Graph> graph_;
   DecoderPorts ports_;
   const std::string& where_;
-  std::vector<PagedLayerShape> layers_;
+  std::vector<KvHeads> layers_;
+  ValueId logit_rows_;
 };
 
 }  // namespace

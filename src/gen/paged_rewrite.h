@@ -15,20 +15,18 @@
 #include <vector>
 
 #include "gen/decoder_ports.h"
+#include "gen/kv_layout.h"
 #include "graph/graph.h"
 
 namespace genai {
 
-struct PagedLayerShape {
-  int kv_heads = 0, head_dim = 0;
-};
-
 struct PagedDecoder {
   std::unique_ptr<nxrt::Graph> graph;
-  std::vector<PagedLayerShape> layers;
+  std::vector<KvHeads> layers;
   int vocab_size = 0;
-  static constexpr const char* kRows = "T";       // symbol: rows of the step
-  static constexpr const char* kLogitRows = "R";  // symbol: rows that get logits
+  std::string input_ids, position_ids, logit_rows, logits;  // port names; position_ids empty when the graph reads none
+  static constexpr const char* kRows = "T";                 // symbol: rows of the step
+  static constexpr const char* kLogitRows = "R";            // symbol: rows that get logits
 };
 
 struct PagedRewrite {
@@ -36,6 +34,7 @@ struct PagedRewrite {
   std::string reason;  // why not, naming node and operator; empty when `decoder` is set
 };
 
+// Shapes must have been inferred (passes::infer_shapes).
 PagedRewrite rewrite_paged(const nxrt::Graph& graph, const DecoderPorts& ports, const std::string& where);
 
 }  // namespace genai

@@ -1,0 +1,87 @@
+#include "gen/load_model.h"
+
+#include <chrono>
+
+#include "base/cpu.h"
+#include "gen/decoder_ports.h"
+#include "gen/dense_model.h"
+#include "gen/paged_model.h"
+#include "gen/paged_rewrite.h"
+#include "onnx/reader.h"
+#include "passes/pass.h"
+
+namespace genai {
+namespace {
+
+constexpr int kUnknownContext = 2048;  // when neither the package nor the caller says how far the model reaches
+
+int context_length(const ModelSpec& spec, const LoadOptions& options) {
+  if (options.context_length <= 0) return spec.context_length > 0 ? spec.context_length : kUnknownContext;
+  if (spec.context_length > 0 && options.context_length > spec.context_length) {
+    throw Error(Code::invalid_argument,
+                "a context of " + std::to_string(options.context_length) + " tokens was asked for, the model has " +
+                    std::to_string(spec.context_length),
+                spec.folder.string(), "ask for at most " + std::to_string(spec.context_length));
+  }
+  return options.context_length;
+}
+
+void bind(LoadedModel& model, std::unique_ptr<nxrt::Graph> graph, const LoadOptions& options) {
+  const std::string where = model.spec.decoder.string();
+  const DecoderPorts ports = find_decoder_ports(*graph, model.spec.roles, where);
+  PagedRewrite rewrite;
+  if (options.dense) {
+    rewrite.reason = "the dense path was asked for";
+  } else {
+    rewrite = rewrite_paged(*graph, ports, where);
+  }
+  nxrt::exec::SessionOptions session;
+  session.isa = options.isa;
+  const int context = context_length(model.spec, options);
+  if (rewrite.decoder) {
+    graph.reset();
+    auto paged = std::make_unique<PagedModel>(
+        std::move(*rewrite.decoder), where, *model.workers,
+        PagedModel::Options{
+            .context_length = context, .max_step_rows = options.max_step_rows, .kv_dtype = options.kv_dtype},
+        session);
+    model.session = &paged->session();
+    model.decoder = std::move(paged);
+    model.paged = true;
+    return;
+  }
+  auto dense = std::make_unique<DenseModel>(
+      std::move(graph), ports, where, *model.workers,
+      DenseModel::Options{.context_length = context, .max_step_rows = options.max_step_rows}, session);
+  model.session = &dense->session();
+  model.decoder = std::move(dense);
+  model.why_dense = rewrite.reason;
+}
+
+// A tokenizer that gives ids the decoder has no row for would read past its embedding.
+void check_vocabulary(const LoadedModel& model) {
+  const int tokens = model.tokenizer->vocab_size(), rows = model.decoder->vocab_size();
+  if (tokens <= rows) return;
+  throw Error(
+      Code::invalid_argument,
+      "the tokenizer has " + std::to_string(tokens) + " tokens, the decoder's logits have " + std::to_string(rows),
+      model.spec.folder.string(), "use the tokenizer.json that belongs to this decoder");
+}
+
+}  // namespace
+
+LoadedModel load_model(const std::filesystem::path& folder, const LoadOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  LoadedModel model;
+  model.spec = open_model_folder(folder);
+  model.workers = std::make_shared<nxrt::Workers>(options.threads > 0 ? options.threads : nxrt::allowed_cpus());
+  model.tokenizer = Tokenizer::open(model.spec.tokenizer_json);
+  std::unique_ptr<nxrt::Graph> graph = nxrt::read_model(model.spec.decoder);
+  nxrt::passes::infer_shapes(*graph, model.spec.decoder.string());
+  bind(model, std::move(graph), options);
+  check_vocabulary(model);
+  model.load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return model;
+}
+
+}  // namespace genai
