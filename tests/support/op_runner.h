@@ -7,6 +7,8 @@
 // Errors: those of infer and prepare come through; an output shape infer can't tell and no resolve is a test failure.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <map>
 #include <set>
