@@ -52,7 +52,7 @@ class Buffer {
   static constexpr size_t kGuard = 17;  // odd, so that vectors are misaligned
   static T poison() {
     T p;
-    std::memset(&p, 0xfb, sizeof(T));  // a NaN as f32, f16 and bf16
+    std::memset(static_cast<void*>(&p), 0xff, sizeof(T));  // a NaN as f32, f16 and bf16
     return p;
   }
   int64_t n_;

@@ -1,0 +1,50 @@
+// Sixteen output columns in one register: the facade of the matrix products. See portable/gemm_f32.h, gemm_nbits.h.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/half.h"
+
+namespace nxrt::avx512 {
+namespace {  // internal linkage: no other object may share code built with this ISA's flags
+
+struct Ints {
+  __m512i v;
+  static Ints zero() { return {_mm512_setzero_si512()}; }
+  static Ints fill(int32_t x) { return {_mm512_set1_epi32(x)}; }
+  static Ints load(const uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+  static Ints widen(const std::byte* p) {
+    return {_mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))};
+  }
+  Ints byte(int shift) const { return {_mm512_and_si512(_mm512_srli_epi32(v, shift), _mm512_set1_epi32(255))}; }
+  Ints nibble(int shift) const { return {_mm512_and_si512(_mm512_srli_epi32(v, shift), _mm512_set1_epi32(15))}; }
+};
+inline Ints operator+(Ints a, Ints b) { return {_mm512_add_epi32(a.v, b.v)}; }
+inline Ints operator-(Ints a, Ints b) { return {_mm512_sub_epi32(a.v, b.v)}; }
+inline Ints operator*(Ints a, Ints b) { return {_mm512_mullo_epi32(a.v, b.v)}; }
+
+struct Columns {
+  static constexpr int kRows = 8, kPanels = 2, kThinPanels = 4;  // 16 accumulators, 8 for thin products
+  using Ints = avx512::Ints;
+  __m512 v;
+
+  static __mmask16 first(int64_t count) { return static_cast<__mmask16>((1u << count) - 1u); }
+  static Columns zero() { return {_mm512_setzero_ps()}; }
+  static Columns broadcast(float x) { return {_mm512_set1_ps(x)}; }
+  static Columns load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static Columns load(const float* p, int64_t count) { return {_mm512_maskz_loadu_ps(first(count), p)}; }
+  static Columns load(const Half* p) {
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+  }
+  void store(float* p) const { _mm512_storeu_ps(p, v); }
+  void store(float* p, int64_t count) const { _mm512_mask_storeu_ps(p, first(count), v); }
+};
+inline Columns operator*(Columns a, Columns b) { return {_mm512_mul_ps(a.v, b.v)}; }
+inline Columns fma(Columns a, Columns b, Columns c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
+inline Columns to_float(Ints a) { return {_mm512_cvtepi32_ps(a.v)}; }
+
+}  // namespace
+}  // namespace nxrt::avx512

@@ -1,0 +1,151 @@
+// `attend` over F32: online softmax in tiles of tokens (Milakov and Gimelshein, arXiv 1805.02867). Query heads that
+// share keys and values go through a tile together, so that each is loaded once. What a head computes does not depend
+// on which heads it goes with.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "kernels/portable/math.h"
+#include "kernels/portable/vectors.h"
+
+namespace nxrt::portable {
+
+inline constexpr int64_t kTileTokens = 64;
+
+struct AttentionCall {
+  const float* q;
+  int64_t q_stride;
+  int64_t k_stride, v_stride, head_dim;
+  float scale, softcap;
+  AttentionState* state;
+  float* out;
+  int64_t out_stride;
+};
+
+// scores[h][t] = q[h]·k[t]: four tokens at a time, whose horizontal sums cost little more than one.
+template <class F32, class T, int heads>
+void score_tile(const AttentionCall& call, const T* k, int64_t tokens, float (*scores)[kTileTokens]) {
+  for (int64_t t = 0; t < tokens; t += 4) {
+    const T* row[4];
+    for (int u = 0; u < 4; ++u) row[u] = k + (t + u < tokens ? t + u : t) * call.k_stride;
+    F32 products[heads][4];
+    for (int h = 0; h < heads; ++h) {
+      for (int u = 0; u < 4; ++u) products[h][u] = F32::zero();
+    }
+    each_vector<F32>(call.head_dim, [&](auto at) {
+      F32 keys[4];
+      for (int u = 0; u < 4; ++u) keys[u] = at.load(row[u]);
+      for (int h = 0; h < heads; ++h) {
+        const F32 query = at.load(call.q + h * call.q_stride);
+        for (int u = 0; u < 4; ++u) products[h][u] = fma(query, keys[u], products[h][u]);
+      }
+    });
+    for (int h = 0; h < heads; ++h) sums(products[h], scores[h] + t);
+  }
+}
+
+// Scores to weights relative to the new maximum; returns what the earlier sums shrink by.
+template <class F32>
+float weigh_tile(const AttentionCall& call, int64_t tokens, AttentionState& state, float* scores) {
+  const F32 lowest = F32::fill(-__builtin_inff()), scale = F32::fill(call.scale);
+  const F32 cap = F32::fill(call.softcap), inverse_cap = F32::fill(1.0f / call.softcap);
+  F32 top = lowest;
+  bool poisoned = false;
+  each_vector<F32>(tokens, [&](auto at) {
+    F32 s = at.load(scores) * scale;
+    if (call.softcap > 0.0f) s = cap * tanh(s * inverse_cap);
+    at.store(s, scores);
+    top = max(at.keep(s, lowest), top);
+    poisoned = poisoned || any(is_nan(s));
+  });
+  const float new_max = poisoned ? __builtin_nanf("") : __builtin_fmaxf(largest(top), state.max);
+  if (new_max == -__builtin_inff()) {  // every score so far has weight 0
+    each_vector<F32>(tokens, [&](auto at) { at.store(F32::zero(), scores); });
+    return 1.0f;
+  }
+  F32 total = F32::zero();
+  each_vector<F32>(tokens, [&](auto at) {
+    const F32 weight = at.keep(exp(at.load(scores) - F32::fill(new_max)), F32::zero());
+    at.store(weight, scores);
+    total = total + weight;
+  });
+  float shrink[F32::lanes];
+  exp(F32::fill(state.max - new_max)).store(shrink);
+  state.max = new_max;
+  state.sum = state.sum * shrink[0] + sum(total);
+  return shrink[0];
+}
+
+// out[h] = out[h] · shrink[h] + Σ weights[h][t] · v[t], along the tokens.
+template <class F32, class T, int heads>
+void mix_tile(const AttentionCall& call, const T* v, int64_t tokens, const float (*weights)[kTileTokens],
+              const float* shrink) {
+  const auto mix = [&](auto first, auto... rest) {
+    constexpr int width = 1 + sizeof...(rest);
+    F32 total[heads][width];
+    for (int h = 0; h < heads; ++h) {
+      int u = 0;
+      const auto begin = [&](auto at) {
+        total[h][u++] = at.load(call.out + h * call.out_stride) * F32::fill(shrink[h]);
+      };
+      (begin(first), ..., begin(rest));
+    }
+    for (int64_t t = 0; t < tokens; ++t) {
+      const F32 values[width] = {first.load(v + t * call.v_stride), rest.load(v + t * call.v_stride)...};
+      for (int h = 0; h < heads; ++h) {
+        const F32 weight = F32::fill(weights[h][t]);
+        for (int u = 0; u < width; ++u) total[h][u] = fma(weight, values[u], total[h][u]);
+      }
+    }
+    for (int h = 0; h < heads; ++h) {
+      int u = 0;
+      const auto end = [&](auto at) { at.store(total[h][u++], call.out + h * call.out_stride); };
+      (end(first), ..., end(rest));
+    }
+  };
+  constexpr int64_t lanes = F32::lanes;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= call.head_dim; i += 4 * lanes) {
+    mix(Whole<F32>{i}, Whole<F32>{i + lanes}, Whole<F32>{i + 2 * lanes}, Whole<F32>{i + 3 * lanes});
+  }
+  for (; i + lanes <= call.head_dim; i += lanes) mix(Whole<F32>{i});
+  if (i < call.head_dim) mix(Part<F32>{i, call.head_dim - i});
+}
+
+template <class F32, class T, int heads>
+void attend_heads(const AttentionCall& call, const AttentionSpan& span) {
+  const T* k = static_cast<const T*>(span.k);
+  const T* v = static_cast<const T*>(span.v);
+  alignas(64) float scores[heads][kTileTokens];
+  float shrink[heads];
+  for (int64_t t = 0; t < span.tokens; t += kTileTokens) {
+    const int64_t tokens = span.tokens - t < kTileTokens ? span.tokens - t : kTileTokens;
+    score_tile<F32, T, heads>(call, k + t * span.k_stride, tokens, scores);
+    for (int h = 0; h < heads; ++h) shrink[h] = weigh_tile<F32>(call, tokens, call.state[h], scores[h]);
+    mix_tile<F32, T, heads>(call, v + t * span.v_stride, tokens, scores, shrink);
+  }
+}
+
+template <class F32, class T>
+void attend(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim, float scale,
+            float softcap, AttentionState* state, float* out, int64_t out_stride) noexcept {
+  int width = 0;
+  for (int h = 0; h < heads; h += width) {
+    const AttentionCall call{q + h * q_stride, q_stride,  span.k_stride,        span.v_stride, head_dim, scale,
+                             softcap,          state + h, out + h * out_stride, out_stride};
+    width = heads - h < F32::heads ? heads - h : F32::heads;
+    if (width == 1) attend_heads<F32, T, 1>(call, span);
+    if (width == 2) attend_heads<F32, T, 2>(call, span);
+    if constexpr (F32::heads == 4) {
+      if (width == 3) attend_heads<F32, T, 3>(call, span);
+      if (width == 4) attend_heads<F32, T, 4>(call, span);
+    }
+  }
+}
+
+template <class F32>
+void install_attention(Kernels& k) {
+  k.attend_f32 = attend<F32, float>;
+  k.attend_f16 = attend<F32, Half>;
+}
+
+}  // namespace nxrt::portable
