@@ -47,7 +47,7 @@ class DecoderModel {
   // logits: [Σ logits_rows, vocab_size], in the order of the step's sequences.
   virtual void forward(const Step& step, std::span<float> logits) = 0;
 
-  // Dense models only; the sequence is known from an earlier step or fork, 0 <= position <= its tokens.
+  // Dense models only; 0 <= position <= the sequence's tokens in the cache. An unknown sequence is forgotten silently.
   virtual void forget(SequenceId) {}
   virtual void rewind(SequenceId, int64_t /*position*/) {}
   virtual void fork(SequenceId /*from*/, SequenceId /*to*/, int64_t /*position*/) {}

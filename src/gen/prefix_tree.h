@@ -27,10 +27,12 @@ class PrefixTree {
   PrefixTree(const PrefixTree&) = delete;
   PrefixTree& operator=(const PrefixTree&) = delete;
 
-  int find(int parent, Key tokens);
+  int find(int parent, Key tokens) const;
   int insert(int parent, Key tokens, BlockId block);  // the tokens are not below `parent` yet
   int parent(int node) const { return nodes_[node].parent; }
   BlockId block(int node) const { return nodes_[node].block; }
+  // The path from the root to `node` is used now, its leaf the least: whoever walks or leaves a path says so.
+  void touch_path(int node);
   int64_t size() const { return static_cast<int64_t>(lru_.size()); }
 
   bool evict_oldest();  // frees the least recently used block that nobody else holds; false when there is none
@@ -46,14 +48,13 @@ class PrefixTree {
     std::list<int>::iterator age;
   };
   static size_t hash_of(int parent, Key tokens);
-  void touch(int node);
   void erase(int node);
 
   BlockPool& pool_;
   std::vector<Node> nodes_;
   std::vector<int> unused_;
   std::unordered_multimap<size_t, int> index_;
-  std::list<int> lru_;  // oldest first; a parent is always younger than its children
+  std::list<int> lru_;  // oldest first
 };
 
 }  // namespace genai

@@ -1,0 +1,315 @@
+#include "gen/engine_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <utility>
+
+namespace genai {
+namespace {
+using std::chrono::milliseconds;
+constexpr milliseconds kBeforeTrim(1000);  // idle for so long: the pool gives free memory back
+constexpr milliseconds kForever(3'600'000);
+
+double steady_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+EngineOptions normalized(EngineOptions options, const DecoderModel& model) {
+  SchedulerOptions& scheduler = options.scheduler;
+  if (scheduler.max_step_rows <= 0 || scheduler.max_step_rows > model.max_step_rows()) {
+    scheduler.max_step_rows = model.max_step_rows();
+  }
+  if (scheduler.max_sequences < 1 || scheduler.max_sequences > scheduler.max_step_rows) {
+    throw Error(Code::invalid_argument,
+                fmt::format("max_sequences is {}, expected 1 to {}, the rows of one step", scheduler.max_sequences,
+                            scheduler.max_step_rows),
+                "max_sequences");
+  }
+  if (options.output_buffer < 1) {
+    throw Error(Code::invalid_argument, fmt::format("output_buffer is {}, expected at least 1", options.output_buffer),
+                "output_buffer");
+  }
+  if (!options.clock_ms) options.clock_ms = steady_ms;
+  return options;
+}
+}  // namespace
+
+Engine::Loop::Loop(std::unique_ptr<DecoderModel> model, std::shared_ptr<const Tokenizer> tokenizer,
+                   EngineOptions options)
+    : model_(std::move(model)),
+      options_(normalized(std::move(options), *model_)),
+      tokenizer_(std::move(tokenizer)),
+      cache_(*model_, options_.kv_bytes),
+      scheduler_(options_.scheduler, cache_) {
+  publish();
+  if (!options_.manual) thread_ = std::thread([this] { run(); });
+}
+
+Engine::Loop::~Loop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  doorbell_->ring();
+  if (thread_.joinable()) {
+    thread_.join();
+  } else {
+    shut_down();
+  }
+  for (const auto& [id, sequence] : contexts_) cache_.unpark(*sequence);
+}
+
+void Engine::Loop::run() {
+  bool trimmed = false;
+  while (true) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) break;
+    }
+    if (step()) {
+      trimmed = false;
+    } else {
+      wait(trimmed);
+    }
+  }
+  shut_down();
+}
+
+// Nothing can run: until somebody rings, or a paused reader's time is over.
+void Engine::Loop::wait(bool& trimmed) {
+  double limit = static_cast<double>((trimmed ? kForever : kBeforeTrim).count());
+  for (const auto& [id, answer] : answers_) {
+    if (!answer->paused_since_ms || options_.delivery_grace_ms <= 0) continue;
+    limit = std::min(limit, *answer->paused_since_ms + options_.delivery_grace_ms - now() + 1);
+  }
+  if (doorbell_->wait_for(milliseconds(static_cast<int64_t>(std::max(limit, 1.0)))) || trimmed) return;
+  cache_.trim();
+  publish();
+  trimmed = answers_.empty();
+}
+
+void Engine::Loop::shut_down() {
+  receive();
+  while (!answers_.empty()) {
+    Answer& answer = *answers_.begin()->second;
+    finish(answer, answer.end({.reason = Finish::Reason::cancelled}));
+  }
+}
+
+void Engine::Loop::call(const std::function<void()>& work) {
+  if (options_.manual || std::this_thread::get_id() == thread_.get_id()) return work();
+  std::promise<std::optional<Error>> result;
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) throw Error(Code::cancelled, "the engine is stopping");
+    calls_.push_back([&] { result.set_value(attempt(work)); });
+  }
+  doorbell_->ring();
+  if (const std::optional<Error> error = result.get_future().get()) throw *error;
+}
+
+std::optional<Error> Engine::Loop::attempt(const std::function<void()>& work) const {
+  try {
+    work();
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::exception& error) {
+    return Error(Code::internal, error.what());
+  }
+}
+
+void Engine::Loop::receive() {
+  std::vector<std::unique_ptr<Answer>> submitted;
+  std::vector<std::function<void()>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    submitted.swap(submitted_);
+    calls.swap(calls_);
+  }
+  for (const auto& work : calls) work();
+  for (auto& answer : submitted) place(std::move(answer));
+}
+
+void Engine::Loop::place(std::unique_ptr<Answer> owned) {
+  Answer& answer = *owned;
+  const Request& request = answer.turn().request;
+  Sequence& s = answer.sequence;
+  s.id = SequenceId(next_id_++);
+  s.arrival = s.id.value;
+  s.priority = request.priority;
+  s.score_prompt = request.prompt_logprobs.has_value() && answer.index() == 0;
+  answers_.emplace(s.id, std::move(owned));
+
+  const Sequence* conversation = nullptr;
+  if (request.context) {
+    const auto it = contexts_.find(*request.context);
+    if (it == contexts_.end()) {
+      Error closed(Code::not_found, "the context was closed before its turn began", "context");
+      return finish(answer, answer.end({.reason = Finish::Reason::failed, .error = std::move(closed)}));
+    }
+    conversation = it->second.get();
+    s.tokens = conversation->tokens;
+  }
+  s.tokens.insert(s.tokens.end(), request.prompt.begin(), request.prompt.end());
+  s.prompt = s.length();
+  s.limit = limit_of(request, s.prompt);
+  if (conversation != nullptr && !s.score_prompt) cache_.fork(*conversation, s, s.length() - 1);
+  for (const auto& [id, other] : answers_) {
+    if (&other->turn() == &answer.turn() && other->index() == 0 && answer.index() > 0) s.leader = &other->sequence;
+  }
+  scheduler_.add(s);
+}
+
+void Engine::Loop::reap() {
+  std::vector<std::pair<Answer*, Finish>> endings;
+  for (const auto& [id, answer] : answers_) look_after_reader(*answer, endings);
+  for (auto& [answer, ending] : endings) finish(*answer, answer->end(std::move(ending)));
+}
+
+void Engine::Loop::look_after_reader(Answer& answer, std::vector<std::pair<Answer*, Finish>>& endings) {
+  const Channel& channel = *answer.turn().channel;
+  if (channel.cancelled()) {
+    endings.emplace_back(&answer, Finish{.reason = Finish::Reason::cancelled});
+    return;
+  }
+  answer.sequence.paused = channel.full();
+  if (!answer.sequence.paused) {
+    answer.paused_since_ms.reset();
+  } else if (!answer.paused_since_ms) {
+    answer.paused_since_ms = now();
+  } else if (options_.delivery_grace_ms > 0 && now() - *answer.paused_since_ms >= options_.delivery_grace_ms) {
+    Error stalled(Code::cancelled, "stream consumer stalled: output buffer stayed full");
+    endings.emplace_back(&answer, Finish{.reason = Finish::Reason::stalled, .error = std::move(stalled)});
+  }
+}
+
+bool Engine::Loop::step() {
+  receive();
+  reap();
+  const Batch batch = scheduler_.next();
+  if (!batch.slots.empty()) run_batch(batch);
+  publish();
+  return !batch.slots.empty();
+}
+
+void Engine::Loop::run_batch(const Batch& batch) {
+  const double begin = now();
+  for (const Slot& slot : batch.slots) answers_.at(slot.sequence->id)->started(begin);
+  if (std::optional<Error> error = attempt([&] { forward(batch.slots); })) {
+    if (batch.slots.size() > 1) {  // only who fails alone fails
+      for (const Slot& slot : batch.slots) {
+        const bool decodes = slot.sequence->decoding();
+        run_batch({.slots = {slot}, .decode_rows = decodes ? 1 : 0, .prompt_rows = decodes ? 0 : slot.rows});
+      }
+      return;
+    }
+    Answer& answer = *answers_.at(batch.slots[0].sequence->id);
+    return finish(answer, answer.end({.reason = Finish::Reason::failed, .error = std::move(error)}));
+  }
+  scheduler_.settle(batch, now() - begin);
+  ++counted_.steps;
+  counted_.prompt_tokens += batch.prompt_rows;
+  counted_.last_step_ms = now();
+  std::span<const float> logits = logits_;
+  for (const Slot& slot : batch.slots) {
+    const size_t count = static_cast<size_t>(slot.logits_rows) * model_->vocab_size();
+    Answer& answer = *answers_.at(slot.sequence->id);
+    if (std::optional<Error> error = attempt([&] { settle(slot, logits.first(count)); })) {
+      finish(answer, answer.end({.reason = Finish::Reason::failed, .error = std::move(error)}));
+    }
+    logits = logits.subspan(count);
+  }
+}
+
+void Engine::Loop::forward(std::span<const Slot> slots) {
+  std::vector<StepSequence> sequences;
+  size_t rows = 0;
+  for (const Slot& slot : slots) {
+    const Sequence& s = *slot.sequence;
+    sequences.push_back({.id = s.id,
+                         .tokens = std::span(s.tokens).subspan(static_cast<size_t>(s.computed), slot.rows),
+                         .past = s.computed,
+                         .blocks = s.blocks,
+                         .logits_rows = slot.logits_rows});
+    rows += static_cast<size_t>(slot.logits_rows);
+  }
+  const size_t count = rows * static_cast<size_t>(model_->vocab_size());
+  if (logits_.size() < count) logits_.resize(count);
+  model_->forward({.pool = cache_.memory(), .sequences = sequences}, std::span(logits_).first(count));
+}
+
+void Engine::Loop::settle(const Slot& slot, std::span<const float> logits) {
+  Sequence& s = *slot.sequence;
+  Answer& answer = *answers_.at(s.id);
+  const Request& request = answer.turn().request;
+  const size_t vocab = static_cast<size_t>(model_->vocab_size());
+  if (s.score_prompt) answer.score_prompt(logits, slot.logits_rows, s.computed - slot.rows, model_->vocab_size());
+  if (!slot.samples) return;
+  if (s.length() >= s.limit) return finish(answer, answer.end({.reason = Finish::Reason::length}));
+
+  const std::span<const float> last = logits.last(vocab);
+  const TokenId token = sampler_.pick(last, answer.sampling, s.tokens, s.prompt, answer.constraint());
+  if (request.logprobs) answer.logprob = logprob_of(last, token, *request.logprobs);
+  ++counted_.generated_tokens;
+  Event event = answer.accept(token, now());
+  if (event.finish) return finish(answer, std::move(event));
+  answer.turn().channel->push(std::move(event));
+}
+
+// Everything the request held is given back before its terminal event can be seen: the next request may count on it.
+void Engine::Loop::finish(Answer& answer, Event event) {
+  Sequence& s = answer.sequence;
+  const std::shared_ptr<Turn> turn = answer.shared_turn();
+  const Finish::Reason reason = event.finish->reason;
+  scheduler_.remove(s);
+  if (reason == Finish::Reason::stop || reason == Finish::Reason::stop_string || reason == Finish::Reason::length) {
+    commit(answer);
+  }
+  cache_.release(s);
+  counted_.cached_tokens += event.usage.cached_tokens;
+  for (const auto& [id, other] : answers_) {
+    if (other->sequence.leader == &s) other->sequence.leader = nullptr;
+  }
+  answers_.erase(SequenceId(s.id));
+  {
+    const std::lock_guard lock(mutex_);
+    --open_;
+  }
+  publish();
+  if (--turn->open == 0) turn->request.guard.reset();
+  turn->channel->push(std::move(event));
+}
+
+void Engine::Loop::commit(Answer& answer) {
+  const std::optional<ContextId>& id = answer.turn().request.context;
+  if (!id) return;
+  const auto it = contexts_.find(*id);
+  if (it == contexts_.end()) return;  // closed meanwhile
+  cache_.unpark(*it->second);
+  cache_.move(answer.sequence, *it->second);
+  cache_.park(*it->second);
+  note_length(*id, it->second->length());
+}
+
+void Engine::Loop::publish() {
+  counted_.running = scheduler_.running();
+  counted_.waiting = scheduler_.waiting();
+  counted_.paused = static_cast<int>(
+      std::count_if(answers_.begin(), answers_.end(), [](const auto& entry) { return entry.second->sequence.paused; }));
+  counted_.kv = cache_.stats();
+  counted_.kv_resident_bytes = cache_.resident_bytes();
+  counted_.preemptions = scheduler_.preemptions();
+  const std::lock_guard lock(mutex_);
+  published_ = counted_;
+}
+
+EngineStats Engine::Loop::stats() const {
+  const std::lock_guard lock(mutex_);
+  return published_;
+}
+
+}  // namespace genai

@@ -1,0 +1,85 @@
+// The engine's inside: what the loop thread owns, and the mailbox through which other threads reach it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+
+#include "gen/answer.h"
+#include "gen/engine.h"
+
+namespace genai {
+
+class Engine::Loop {
+ public:
+  Loop(std::unique_ptr<DecoderModel> model, std::shared_ptr<const Tokenizer> tokenizer, EngineOptions options);
+  ~Loop();
+
+  Ticket submit(Request request);
+  // Runs `work` where the engine's state may be touched, between two steps, and waits for it. The Error it throws is
+  // thrown here.
+  void call(const std::function<void()>& work);
+  EngineStats stats() const;
+  const DecoderModel& model() const { return *model_; }
+  bool step();
+
+  // Inside call() only. An unknown id throws Error{not_found}.
+  ContextId create_context();
+  Sequence& context(ContextId id);
+  ContextId fork_context(ContextId from, int64_t position);
+  void rewind_context(ContextId id, int64_t position);
+  void close_context(ContextId id);
+  ContextImage save_context(ContextId id);
+  ContextId restore_context(const ContextImage& image);
+
+ private:
+  // submit's side; throws, touches immutable facts and what mutex_ guards only
+  void check(const Request& request, int64_t context_tokens) const;
+  int64_t limit_of(const Request& request, int64_t prompt_tokens) const;
+  void check_room(const Request& request, int64_t prompt_tokens) const;
+
+  void run();
+  void wait(bool& trimmed);
+  void shut_down();
+  void receive();
+  void place(std::unique_ptr<Answer> answer);
+  void reap();
+  void look_after_reader(Answer& answer, std::vector<std::pair<Answer*, Finish>>& endings);
+  void run_batch(const Batch& batch);
+  void forward(std::span<const Slot> slots);
+  void settle(const Slot& slot, std::span<const float> logits);
+  void finish(Answer& answer, Event event);
+  void commit(Answer& answer);
+  std::optional<Error> attempt(const std::function<void()>& work) const;
+  void publish();
+  void note_length(ContextId id, int64_t tokens);
+  double now() const { return options_.clock_ms(); }
+
+  const std::unique_ptr<DecoderModel> model_;
+  const EngineOptions options_;
+  const std::shared_ptr<const Tokenizer> tokenizer_;
+  const std::shared_ptr<Doorbell> doorbell_ = std::make_shared<Doorbell>();
+
+  KvCache cache_;
+  Scheduler scheduler_;
+  Sampler sampler_;
+  std::unordered_map<SequenceId, std::unique_ptr<Answer>> answers_;
+  std::unordered_map<ContextId, std::unique_ptr<Sequence>> contexts_;
+  std::vector<float> logits_;
+  int64_t next_id_ = 0;
+  EngineStats counted_;
+
+  mutable std::mutex mutex_;  // guards what follows; never held while the model runs
+  std::vector<std::unique_ptr<Answer>> submitted_;
+  std::vector<std::function<void()>> calls_;
+  std::unordered_map<ContextId, int64_t> context_lengths_;
+  int open_ = 0;  // answers accepted and not ended
+  bool stopping_ = false;
+  EngineStats published_;
+
+  std::thread thread_;
+};
+
+}  // namespace genai
