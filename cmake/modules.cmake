@@ -3,8 +3,11 @@
 #   nxrt_module(ops DEPENDS graph kernels)
 
 function(nxrt_module name)
-  cmake_parse_arguments(arg "" "" "DEPENDS;LIBRARIES;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "EXCLUDE" "DEPENDS;LIBRARIES;SOURCES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  if(arg_EXCLUDE)
+    list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/${name}/${arg_EXCLUDE})
+  endif()
   if(sources OR arg_SOURCES)
     add_library(nxrt_${name} STATIC ${sources} ${arg_SOURCES})
     set(scope PUBLIC)

@@ -1,0 +1,58 @@
+// onnx-genai import: GGUF → ONNX package.
+#include "convert/import.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/progress_bar.h"
+#include "cli/size_text.h"
+
+namespace genai::cli {
+namespace {
+
+const std::map<std::string, Precision> kPrecisions = {{"keep", Precision::keep},
+                                                      {"int4", Precision::int4},
+                                                      {"int8", Precision::int8},
+                                                      {"f16", Precision::f16},
+                                                      {"f32", Precision::f32}};
+
+int run(const ImportOptions& options) {
+  const CooperativeInterrupt interrupt;
+  ImportReport report;
+  {
+    ProgressBar bar;
+    report = import_model(options, [&](const ImportProgress& progress) {
+      bar.show(progress.stage, progress.done_bytes, progress.total_bytes);
+      return !interrupt.pending();
+    });
+  }
+  std::fprintf(stderr, "%s (%s, licence: %s): %.1f M parameters, %s → %s\n", report.name.c_str(),
+               report.architecture.c_str(), report.license.empty() ? "not stated" : report.license.c_str(),
+               static_cast<double>(report.parameters) / 1e6, size_text(report.source_bytes).c_str(),
+               size_text(report.target_bytes).c_str());
+  for (const std::string& note : report.notes) std::fprintf(stderr, "note: %s\n", note.c_str());
+  std::printf("%s\n", options.target.c_str());
+  return kOk;
+}
+
+}  // namespace
+
+Command import() {
+  return {"import", "Make an ONNX package from a GGUF file", "onnx-genai import smollm2.gguf -o models/smollm2",
+          [](CLI::App& app) -> std::function<int()> {
+            auto options = std::make_shared<ImportOptions>();
+            app.add_option("SOURCE", options->source, "The .gguf file")->required();
+            app.add_option("-o,--output", options->target, "Folder to make")->required();
+            app.add_option("--precision", options->precision, "keep (the file's own), int4, int8, f16, f32")
+                ->transform(CLI::CheckedTransformer(kPrecisions, CLI::ignore_case))
+                ->default_str("keep");
+            app.add_flag("--overwrite", options->overwrite, "Replace an existing folder");
+            return [options] { return run(*options); };
+          }};
+}
+
+}  // namespace genai::cli

@@ -1,0 +1,48 @@
+// The flags of every subcommand that opens a model, and the model they open.
+//
+//   auto flags = std::make_shared<ModelFlags>();
+//   flags->add(app);
+//   … OpenedModel model = open(*flags, 1);  Ticket t = model.engine->submit(…);
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "gen/engine.h"
+#include "gen/load_model.h"
+
+namespace CLI {
+class App;
+}
+
+namespace genai::cli {
+
+struct ModelFlags {
+  std::string model;
+  int threads = 0;
+  std::string isa, kv_memory, kv_type = "f32";
+  int context = 0;
+  int max_step_rows = 512;
+  double max_step_ms = 0;  // 0: the scheduler's default
+  bool dense = false;
+  bool profile = false;
+  std::string profile_trace;
+
+  void add(CLI::App& app);
+  LoadOptions load_options() const;
+};
+
+// The engine goes before the model that its decoder's workers belong to.
+struct OpenedModel {
+  LoadedModel loaded;
+  std::unique_ptr<Engine> engine;
+  int64_t kv_budget = 0;
+};
+
+// `streams`: how many requests will run together; the default KV budget has room for that many full contexts.
+OpenedModel open(const ModelFlags& flags, int streams);
+
+// What --profile and --profile-trace asked for: a table on stderr, a trace file. Throws Error{io}.
+void report_profile(const ModelFlags& flags, OpenedModel& model);
+
+}  // namespace genai::cli

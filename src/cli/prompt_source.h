@@ -1,0 +1,24 @@
+// Where a prompt comes from: text, a file, standard input, or token ids.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "text/tokenizer.h"
+
+namespace CLI {
+class App;
+}
+
+namespace genai::cli {
+
+struct PromptSource {
+  std::string text, file, token_ids, dash;
+
+  void add(CLI::App& app);
+  bool is_token_ids() const { return !token_ids.empty(); }
+  std::string read() const;                        // text; throws Error{not_found | io} naming the file
+  std::vector<TokenId> ids(int vocab_size) const;  // of --token-ids; throws Error{invalid_argument} naming the item
+};
+
+}  // namespace genai::cli
