@@ -46,7 +46,7 @@ bool reads(const Node& node, ValueId id) {
 
 ValueId Graph::add_value(std::string value_name, TensorType type) {
   const ValueId id(static_cast<int32_t>(values_.size()));
-  if (value_name.empty() || by_name_.contains(value_name)) value_name = unique_name(value_name);
+  value_name = free_name(std::move(value_name));
   by_name_.emplace(value_name, id);
   values_.push_back(Value{.name = std::move(value_name), .type = std::move(type)});
   return id;
@@ -125,9 +125,20 @@ void Graph::exchange_names(ValueId a, ValueId b) {
 void Graph::rename(ValueId id, std::string value_name) {
   if (value_name == value(id).name) return;
   by_name_.erase(value(id).name);
-  if (value_name.empty() || by_name_.contains(value_name)) value_name = unique_name(value_name);
+  value_name = free_name(std::move(value_name));
   by_name_.emplace(value_name, id);
   value(id).name = std::move(value_name);
+}
+
+std::string Graph::free_name(std::string wanted) {
+  if (wanted.empty()) wanted = "v";
+  if (!by_name_.contains(wanted)) return wanted;
+  int& suffix = last_suffix_[wanted];
+  std::string candidate;
+  do {
+    candidate = fmt::format("{}_{}", wanted, ++suffix);
+  } while (by_name_.contains(candidate));
+  return candidate;
 }
 
 std::string Graph::unique_name(std::string_view base) const {

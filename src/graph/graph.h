@@ -101,6 +101,7 @@ class Graph {
 
  private:
   void exchange_names(ValueId a, ValueId b);
+  std::string free_name(std::string wanted);
 
   std::vector<std::optional<Value>> values_;
   std::vector<std::optional<Node>> nodes_;
@@ -108,6 +109,7 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<Capture> captures_;
   std::map<std::string, ValueId, std::less<>> by_name_;
+  std::map<std::string, int> last_suffix_;  // where free_name stopped: many equal names stay cheap
 };
 
 // "node '/layers.0/mlp/down_proj' (MatMulNBits)": the `at` part of errors.
