@@ -1,0 +1,154 @@
+// What GroupQueryAttention and PagedAttention share: where a head's row lies in a projection, how queries and keys are
+// normalised and rotated, and the loop of query rows over cached keys and values.
+//
+// Threads: everything is const at run; a worker brings its own scratch.
+// Rows:    a row meets the tokens it sees in order, in spans cut at fixed token numbers: its result depends on its own
+//          sequence alone, however the rows of a step are tiled.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/op.h"
+#include "ops/support/rotary.h"
+
+namespace nxrt::ops {
+
+inline constexpr int64_t kTileQueries = 8;  // query rows that meet a span of keys while it is in cache
+
+struct AttentionConfig {
+  int64_t heads = 0, kv_heads = 0, head_dim = 0;
+  float scale = 0.0f, softcap = 0.0f, norm_epsilon = 1e-6f;
+  int64_t window = 0;  // tokens a row sees, itself included; 0: all before it
+  bool causal = true;
+  bool smooth_softmax = false;  // one more score of 0 in every softmax's denominator
+  bool do_rotary = false, interleaved = false;
+
+  // The attributes of com.microsoft GroupQueryAttention; query_width is the last dim of input 0, packed: of Q, K and V.
+  AttentionConfig() = default;
+  AttentionConfig(const NodeView& node, int64_t query_width, bool packed);
+  int64_t group() const { return heads / kv_heads; }
+};
+
+// Rows of heads inside a projection: head h of row r starts at element offset + r·stride + h·head_dim.
+struct HeadRows {
+  DType dtype = DType::f32;
+  const void* data = nullptr;
+  int64_t offset = 0, stride = 0;
+};
+
+// The step's projections and what happens to them before they meet.
+struct Projections {
+  HeadRows q, k, v;
+  DType norm_dtype = DType::f32;
+  const void* q_norm = nullptr;  // [head_dim] or null
+  const void* k_norm = nullptr;
+  Rotary rotary;  // no positions: none
+
+  // Inputs 0, 1, 2 of a node whose rows are [.., heads·head_dim]; packed when 1 and 2 are omitted.
+  static Projections of(const Args& args, const AttentionConfig& config);
+};
+
+// One worker's scratch for a tile: rotated queries, accumulators, running softmax states, and a few rows.
+struct TileScratch {
+  float* q;                // [kTileQueries, group, head_dim]
+  float* out;              // the same
+  float* rows;             // [5, head_dim]
+  AttentionState* states;  // [kTileQueries, group]
+
+  static int64_t bytes(const AttentionConfig& config);
+  TileScratch(const AttentionConfig& config, std::byte* at);
+};
+
+// Row r, head h, normalised and rotated for its position, into y [head_dim].
+void load_query(const Kernels& cpu, const AttentionConfig& config, const Projections& p, int64_t row, int64_t head,
+                int64_t position, float* y, float* rows);
+// The same for a key, and the untouched value, stored as `dtype` at element `at` of k and of v.
+struct CacheSlot {
+  DType dtype;
+  void* k;
+  void* v;
+  int64_t k_at, v_at;
+};
+void append_token(const Kernels& cpu, const AttentionConfig& config, const Projections& p, int64_t row, int64_t head,
+                  int64_t position, const CacheSlot& slot, float* rows);
+
+// Query rows at consecutive positions of one sequence, for the heads that share kv head `kv_head`.
+struct QueryTile {
+  int64_t first_row, rows;  // rows <= kTileQueries
+  int64_t position;         // of the first row
+  int64_t tokens;           // in the cache
+  int64_t kv_head;
+
+  int64_t end_of(const AttentionConfig& config, int64_t r) const {
+    return config.causal ? std::min(tokens, position + r + 1) : tokens;
+  }
+  int64_t begin_of(const AttentionConfig& config, int64_t r) const {
+    return config.window > 0 ? std::max<int64_t>(0, position + r + 1 - config.window) : 0;
+  }
+};
+
+// Output rows [.., heads·head_dim] of any float type.
+struct AttentionOutput {
+  DType dtype;
+  void* data;
+};
+
+// Normalises the accumulators of `tile` and stores them. sinks: [heads] extra scores per head, or null.
+void finish_tile(const Kernels& cpu, const AttentionConfig& config, const QueryTile& tile, const float* sinks,
+                 const TileScratch& scratch, const AttentionOutput& y);
+// Loads the tile's queries, row r rotated for position_of(r), and clears the accumulators.
+template <class PositionOf>
+void load_tile(const Kernels& cpu, const AttentionConfig& config, const Projections& p, const QueryTile& tile,
+               const TileScratch& scratch, PositionOf&& position_of) {
+  const int64_t group = config.group(), dim = config.head_dim;
+  for (int64_t i = 0; i < tile.rows * group; ++i) {
+    load_query(cpu, config, p, tile.first_row + i / group, tile.kv_head * group + i % group, position_of(i / group),
+               scratch.q + i * dim, scratch.rows);
+  }
+  std::fill_n(scratch.out, tile.rows * group * dim, 0.0f);
+  std::fill_n(scratch.states, tile.rows * group, AttentionState());
+}
+
+// span_at(t) gives the keys and values from token t on that lie together, `tokens` of them, of kv head tile.kv_head.
+template <class SpanAt>
+void attend_tile(const Kernels& cpu, const AttentionConfig& config, DType cache, const QueryTile& tile,
+                 const TileScratch& scratch, SpanAt&& span_at) {
+  const auto attend = cache == DType::f16 ? cpu.attend_f16 : cpu.attend_f32;
+  const int64_t size = cache == DType::f16 ? 2 : 4, dim = config.head_dim, group = config.group();
+  const int64_t last = tile.end_of(config, tile.rows - 1);
+  for (int64_t t = tile.begin_of(config, 0); t < last;) {
+    const AttentionSpan whole = span_at(t);
+    for (int64_t r = 0; r < tile.rows; ++r) {
+      const int64_t from = std::max(t, tile.begin_of(config, r)),
+                    to = std::min(t + whole.tokens, tile.end_of(config, r));
+      if (from >= to) continue;
+      AttentionSpan seen = whole;
+      seen.k = static_cast<const std::byte*>(whole.k) + (from - t) * whole.k_stride * size;
+      seen.v = static_cast<const std::byte*>(whole.v) + (from - t) * whole.v_stride * size;
+      seen.tokens = static_cast<int>(to - from);
+      attend(scratch.q + r * group * dim, dim, static_cast<int>(group), seen, dim, config.scale, config.softcap,
+             scratch.states + r * group, scratch.out + r * group * dim, dim);
+    }
+    t += whole.tokens;
+  }
+}
+
+// Runs body(tile) for each tile of `rows` rows; `turn` counts tiles over all calls, and a worker takes every width-th
+// of them: late tiles see more tokens, so neighbours in the order should go to different workers.
+template <class F>
+void each_tile_of(QueryTile sequence, int64_t kv_heads, int64_t& turn, int worker, int width, F&& body) {
+  const int64_t rows = sequence.rows;
+  for (int64_t r = 0; r < rows; r += kTileQueries) {
+    for (int64_t h = 0; h < kv_heads; ++h, ++turn) {
+      if (turn % width != worker) continue;
+      QueryTile tile = sequence;
+      tile.first_row += r;
+      tile.position += r;
+      tile.rows = std::min(kTileQueries, rows - r);
+      tile.kv_head = h;
+      body(tile);
+    }
+  }
+}
+
+}  // namespace nxrt::ops
