@@ -20,6 +20,7 @@ class Detokenizer {
   std::string finish();  // what was held back
 
  private:
+  std::string next_bytes(TokenId id);
   std::shared_ptr<const Tokenizer> tokenizer_;
   bool skip_special_tokens_;
   bool first_ = true;

@@ -22,7 +22,12 @@ class StopMatcher {
   int matched() const { return matched_; }  // index into the stops, -1: none yet
 
  private:
+  static std::vector<size_t> failure_function(const std::string& stop);
+  void advance(size_t stop, char byte);
+
   std::vector<std::string> stops_;
+  std::vector<std::vector<size_t>> failure_;  // [stop][bytes matched]
+  std::vector<size_t> progress_;              // [stop] how many of its bytes the text ends with
   std::string held_;
   int matched_ = -1;
 };
