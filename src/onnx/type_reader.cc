@@ -72,9 +72,12 @@ class TypeReader {
   std::string at_;
 };
 
+// Quoted names excepted.
 bool has_unspaced_minus(std::string_view text) {
-  for (size_t i = text.find('-'); i != std::string_view::npos; i = text.find('-', i + 1)) {
-    if (i > 0 && text[i - 1] != ' ') return true;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    quoted ^= text[i] == '\'';
+    if (!quoted && text[i] == '-' && i > 0 && text[i - 1] != ' ') return true;
   }
   return false;
 }
@@ -82,7 +85,7 @@ bool has_unspaced_minus(std::string_view text) {
 }  // namespace
 
 Dim dim_of_param(std::string_view param) {
-  constexpr size_t kLongestExpression = 256;
+  constexpr size_t kLongestExpression = 4096;
   if (param.empty()) return Dim::unknown();
   if (param.size() > kLongestExpression || has_unspaced_minus(param)) return Dim::symbol(std::string(param));
   const auto parsed = Dim::parse(std::string(param));

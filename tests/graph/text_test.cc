@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "base/error.h"
+#include "support/random_graph.h"
 
 namespace nxrt {
 namespace {
@@ -135,6 +137,11 @@ INSTANTIATE_TEST_SUITE_P(
                     BadText{"(^a = b) => () {}", "only the body", "test.nxg:1:6"},
                     BadText{"() => () {} extra", "expected the end", "test.nxg:1:13"}),
     [](const auto& test) { return "Case" + std::to_string(test.index); });
+
+RC_GTEST_PROP(GraphTextProperties, ParseInvertsPrint, ()) {
+  const std::string text = print_graph(*test::random_graph(), {.types = true, .max_elements = 1000});
+  RC_ASSERT(reprinted(text, {.types = true, .max_elements = 1000}) == text);
+}
 
 TEST(GraphText, RefusesDeepNesting) {
   std::string text = "() => () {";
