@@ -7,6 +7,10 @@ if(NXRT_SANITIZE)
   add_link_options(-fsanitize=${sanitizers})
 endif()
 
+if(NXRT_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage for libFuzzer
+endif()
+
 find_program(CCACHE ccache)
 if(CCACHE)
   # Paths relative to the source folder: two checkouts share one cache.
