@@ -15,7 +15,9 @@
 
 namespace genai {
 
-enum class Precision { keep, int4, int8, f16, f32 };  // keep: the file's own quantization, block for block
+// keep: the file's own quantization, block for block. int4 and int8 round what is wider (with int4 the token table to 8
+// bits) and carry the rest over. f16: weights stored in half, computed in f32.
+enum class Precision { keep, int4, int8, f16, f32 };
 
 struct ImportOptions {
   std::filesystem::path source;  // .gguf file

