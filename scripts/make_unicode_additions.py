@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes src/text/unicode_additions.inc: characters whose general category is newer than PCRE2's and utf8proc's tables.
+"""Writes src/text/unicode_additions.inc: characters whose general category is newer than PCRE2's tables.
 
 Oracle: the regex engine inside Hugging Face `tokenizers` (0.23: Unicode 16). Baseline: Python 3.11's unicodedata
-(Unicode 14.0, the version of PCRE2 10.42 and utf8proc 2.8).
+(Unicode 14.0, the version of PCRE2 10.42).
 """
 import pathlib
 import sys

@@ -59,10 +59,10 @@ void clean(std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); i += utf8_length(static_cast<unsigned char>(text[i]))) {
     const char32_t c = decode_char(text, i);
+    if (c == 0 || is_control(c)) continue;
     if (is_whitespace(c)) {
-      // VT and FF are blanks by property, but controls by category, which is asked first.
-      if (c != 0x0B && c != 0x0C && c != 0x85) out.push_back(' ');
-    } else if (c != 0 && c != 0xFFFD && !is_other(c)) {
+      out.push_back(' ');
+    } else {
       append_char(out, c);
     }
   }

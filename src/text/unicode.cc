@@ -2,7 +2,7 @@
 
 #include <utf8proc.h>
 
-#include "text/unicode_additions.h"
+#include <algorithm>
 
 namespace genai {
 
@@ -33,9 +33,25 @@ int classify(std::string_view s, size_t at, bool& open) {
 
 utf8proc_category_t category(char32_t c) { return utf8proc_category(static_cast<utf8proc_int32_t>(c)); }
 
-bool newer_than_utf8proc(char32_t c, char kind) {
-  const char* name = newer_category(c);
-  return name && name[0] == kind;
+struct Range {
+  char32_t first, last;
+};
+struct Shift {
+  char32_t first, last;
+  int32_t by;
+};
+#include "text/char_exceptions.inc"
+
+// The range that holds c, or null. Ranges ascend.
+template <class Row, size_t n>
+const Row* find_range(const Row (&rows)[n], char32_t c) {
+  const Row* row = std::lower_bound(rows, rows + n, c, [](const Row& r, char32_t value) { return r.last < value; });
+  return row != rows + n && row->first <= c ? row : nullptr;
+}
+
+template <size_t n>
+bool flipped(bool in_class, const Range (&exceptions)[n], char32_t c) {
+  return in_class != (c >= 0x80 && find_range(exceptions, c));
 }
 }  // namespace
 
@@ -114,44 +130,48 @@ bool is_whitespace(char32_t c) {
 
 bool is_numeric(char32_t c) {
   const auto k = category(c);
-  return k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_NL || k == UTF8PROC_CATEGORY_NO ||
-         newer_than_utf8proc(c, 'N');
+  return flipped(k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO, kNumericExceptions, c);
 }
 
 bool is_punctuation(char32_t c) {
   if (c < 0x80)
     return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') || (c >= '{' && c <= '~');
   const auto k = category(c);
-  return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO;
+  return flipped(k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO, kPunctuationExceptions, c);
 }
 
 bool is_mark(char32_t c) {
   const auto k = category(c);
-  return k == UTF8PROC_CATEGORY_MN || k == UTF8PROC_CATEGORY_MC || k == UTF8PROC_CATEGORY_ME ||
-         newer_than_utf8proc(c, 'M');
+  return flipped(k >= UTF8PROC_CATEGORY_MN && k <= UTF8PROC_CATEGORY_ME, kMarkExceptions, c);
 }
 
-bool is_nonspacing_mark(char32_t c) { return category(c) == UTF8PROC_CATEGORY_MN; }
+bool is_nonspacing_mark(char32_t c) {
+  return flipped(category(c) == UTF8PROC_CATEGORY_MN, kNonspacingMarkExceptions, c);
+}
 
-bool is_other(char32_t c) {
+bool is_control(char32_t c) {
+  if (c == '\t' || c == '\n' || c == '\r') return false;
   const auto k = category(c);
-  return k == UTF8PROC_CATEGORY_CN || k >= UTF8PROC_CATEGORY_CC;
+  const bool other = k == UTF8PROC_CATEGORY_CC || k == UTF8PROC_CATEGORY_CF || k == UTF8PROC_CATEGORY_CO;
+  return flipped(other || c == 0xFFFD, kOtherExceptions, c);
 }
 
 bool is_word(char32_t c) {
   if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   const auto k = category(c);
-  const bool letter = (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO) || newer_than_utf8proc(c, 'L');
+  const bool letter = k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_NL;  // letters, marks, Nd, Nl
   // Other_Alphabetic beyond letters and marks: the circled and squared Latin letters.
   const bool symbol_letter = (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
                              (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
-  return letter || is_mark(c) || k == UTF8PROC_CATEGORY_ND || k == UTF8PROC_CATEGORY_NL || k == UTF8PROC_CATEGORY_PC ||
-         symbol_letter || c == 0x200C || c == 0x200D;
+  return flipped(letter || k == UTF8PROC_CATEGORY_PC || symbol_letter || c == 0x200C || c == 0x200D, kWordExceptions,
+                 c);
 }
 
 void append_lowercase(std::string& out, char32_t c) {
   if (c == 0x130) {  // the one character whose lower case is two
     out.append("i\xCC\x87");
+  } else if (const Shift* shift = c < 0x80 ? nullptr : find_range(kLowercaseExceptions, c)) {
+    append_char(out, c + shift->by);
   } else {
     append_char(out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
   }

@@ -1,4 +1,4 @@
-// UTF-8 and character classes, as Rust's `char` methods define them (what Hugging Face `tokenizers` uses).
+// UTF-8 and character classes, the classes exactly as Hugging Face `tokenizers` has them.
 //
 // Threads: pure functions. Errors: none thrown; callers hand in valid UTF-8 except where said otherwise.
 #pragma once
@@ -26,13 +26,13 @@ size_t find_invalid_utf8(std::string_view text);
 // beginning of a character that may still be completed; those are not appended.
 size_t append_lossy(std::string& out, std::string_view bytes);
 
-bool is_whitespace(char32_t c);   // White_Space
-bool is_numeric(char32_t c);      // categories N*
-bool is_punctuation(char32_t c);  // ASCII punctuation or categories P*
-bool is_mark(char32_t c);         // categories M*
+bool is_whitespace(char32_t c);  // White_Space
+bool is_numeric(char32_t c);
+bool is_punctuation(char32_t c);
+bool is_mark(char32_t c);  // what StripAccents removes
 bool is_nonspacing_mark(char32_t c);
-bool is_other(char32_t c);  // categories C*
-bool is_word(char32_t c);   // \w: alphabetic, marks, decimal numbers, connectors, join controls
+bool is_control(char32_t c);  // what BertNormalizer's clean_text removes, besides NUL
+bool is_word(char32_t c);     // \w: alphabetic, marks, decimal numbers, connectors, join controls
 void append_lowercase(std::string& out, char32_t c);
 
 }  // namespace genai

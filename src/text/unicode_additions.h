@@ -1,4 +1,4 @@
-// Characters whose general category is newer than the tables of PCRE2 10.42 and utf8proc 2.8 (Unicode 14); up to
+// Characters whose general category is newer than the tables of PCRE2 10.42 (Unicode 14); up to
 // Unicode 16, which Hugging Face `tokenizers` uses.
 //
 // Threads: pure functions. Errors: none.
