@@ -1,5 +1,5 @@
 # Compiler flags that every target shares.
-add_compile_options(-Wall -Wextra -Wshadow -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off)
+add_compile_options(-Wall -Wextra $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local> -Wno-missing-field-initializers -fno-math-errno -ffp-contract=off)
 
 if(NXRT_SANITIZE)
   string(REPLACE ";" "," sanitizers "${NXRT_SANITIZE}")
