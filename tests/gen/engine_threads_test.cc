@@ -1,0 +1,117 @@
+// The engine with its own thread; meant for ThreadSanitizer too.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "gen/engine.h"
+#include "support/fake_model.h"
+#include "support/fake_tokenizer.h"
+
+namespace genai {
+namespace {
+
+constexpr int kVocab = 55;
+
+std::unique_ptr<Engine> make_engine(EngineOptions options = {}) {
+  auto model = std::make_unique<FakeModel>(FakeModel::Options{.vocab_size = kVocab});
+  options.kv_bytes = 200 * model->kv_layout().block_bytes;
+  return std::make_unique<Engine>(std::move(model), std::make_shared<FakeTokenizer>(kVocab), options);
+}
+
+Request greedy(int seed, int length, int max_tokens) {
+  Request request{.max_tokens = max_tokens, .sampling = {.temperature = 0}};
+  for (int i = 0; i < length; ++i) request.prompt.emplace_back((seed * 31 + i * i + 7) % kVocab);
+  return request;
+}
+
+TEST(EngineThreads, ManyClientsEachGetTheirOwnAnswer) {
+  const auto engine = make_engine();
+  std::atomic<int> complete = 0, cancelled = 0;
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 8; ++c) {
+    clients.emplace_back([&, c] {
+      for (int i = 0; i < 20; ++i) {
+        const Request request = greedy(c * 20 + i, 5 + i * 3, 30);
+        Ticket ticket = engine->submit(request);
+        std::vector<TokenId> tokens;
+        while (auto event = ticket.next()) {
+          if (event->token.valid()) tokens.push_back(event->token);
+          if (i % 5 == 4 && tokens.size() == 3) break;
+        }
+        if (i % 5 == 4) {
+          ++cancelled;
+        } else if (tokens == FakeModel::greedy_answer(request.prompt, 30, kVocab)) {
+          ++complete;
+        }
+        (void)engine->stats();
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(complete, 8 * 16);
+  EXPECT_EQ(cancelled, 8 * 4);
+  for (int i = 0; i < 200 && engine->stats().running + engine->stats().waiting > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(25));
+  }
+  EXPECT_EQ(engine->stats().running, 0) << "a cancelled request never left its row";
+  EXPECT_EQ(engine->stats().kv.used, engine->stats().kv.cached);
+}
+
+TEST(EngineThreads, TheNextTurnStartsRightAfterTheTerminalEvent) {
+  const auto engine = make_engine();
+  const ContextId context = engine->create_context();
+  std::atomic<bool> held = false;
+  size_t tokens = 0;
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_FALSE(held.exchange(true)) << "turn " << i << " found its session held";
+    Request request = greedy(i, 3, 2);
+    request.context = context;
+    request.guard = std::shared_ptr<void>(nullptr, [&](void*) { held = false; });
+    Ticket ticket = engine->submit(std::move(request));
+    while (auto event = ticket.next()) {
+      if (event->finish) break;
+    }
+    tokens += 5;
+    ASSERT_EQ(engine->tokens(context).size(), tokens);
+  }
+}
+
+TEST(EngineThreads, ASlowReaderLosesNothingAndAStalledOneEnds) {
+  const auto engine = make_engine({.output_buffer = 4, .delivery_grace_ms = 100});
+  Ticket stalled = engine->submit(greedy(1, 5, 100));
+  Ticket slow = engine->submit(greedy(2, 5, 20));
+  std::vector<TokenId> tokens;
+  while (auto event = slow.next()) {
+    tokens.push_back(event->token);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(tokens, FakeModel::greedy_answer(greedy(2, 5, 20).prompt, 20, kVocab));
+  std::optional<Event> last;
+  while (auto event = stalled.next()) last = std::move(event);
+  ASSERT_TRUE(last && last->finish);
+  EXPECT_EQ(last->finish->reason, Finish::Reason::stalled);
+}
+
+TEST(EngineThreads, WaitingWithALimitReturns) {
+  const auto engine = make_engine();
+  Ticket ticket = engine->submit(greedy(1, 5, 1));
+  while (!ticket.done()) ticket.next_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(ticket.next().has_value());
+}
+
+TEST(EngineThreads, StoppingTheEngineEndsEveryAnswer) {
+  auto engine = make_engine({.output_buffer = 100000});
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 30; ++i) tickets.push_back(engine->submit(greedy(i, 5, 3000)));
+  engine.reset();
+  for (Ticket& ticket : tickets) {
+    std::optional<Event> last;
+    while (auto event = ticket.next()) last = std::move(event);
+    ASSERT_TRUE(last && last->finish);
+    EXPECT_EQ(last->finish->reason, Finish::Reason::cancelled);
+  }
+}
+
+}  // namespace
+}  // namespace genai
