@@ -5,13 +5,14 @@
 namespace nxrt {
 
 void DispatchLedger::append(std::string_view op, std::string_view route, std::string_view isa, int threads) {
+  std::string key;
+  for (const std::string_view part : {op, route, isa}) key.append(part).push_back('\0');
+  key += std::to_string(threads);
   const std::lock_guard lock(mutex_);
-  const auto same = std::ranges::find_if(entries_, [&](const Dispatch& d) {
-    return d.op == op && d.route == route && d.isa == isa && d.threads == threads;
-  });
-  if (same != entries_.end()) {
-    ++same->calls;
+  if (const auto known = index_.find(key); known != index_.end()) {
+    ++entries_[known->second].calls;
   } else if (entries_.size() < kCapacity) {
+    index_.emplace(std::move(key), entries_.size());
     entries_.push_back({std::string(op), std::string(route), std::string(isa), threads, 1});
   } else {
     ++dropped_;
@@ -37,6 +38,7 @@ bool DispatchLedger::saw(std::string_view op, std::string_view isa, std::string_
 void DispatchLedger::reset() {
   const std::lock_guard lock(mutex_);
   entries_.clear();
+  index_.clear();
   dropped_ = 0;
 }
 

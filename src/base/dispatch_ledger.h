@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/process_gate.h"
@@ -38,6 +39,7 @@ class DispatchLedger {
   void append(std::string_view op, std::string_view route, std::string_view isa, int threads);
   mutable std::mutex mutex_;
   std::vector<Dispatch> entries_;
+  std::unordered_map<std::string, size_t> index_;  // joined names → entry
   int64_t dropped_ = 0;
 };
 

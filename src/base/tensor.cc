@@ -65,6 +65,12 @@ Tensor Tensor::reshaped(const Shape& shape) const {
   return t;
 }
 
+Tensor Tensor::clone() const {
+  Tensor copy = uninitialized(dtype_, shape_);
+  if (bytes() > 0) std::memcpy(copy.raw_mutable(), data_, static_cast<size_t>(bytes()));
+  return copy;
+}
+
 void Tensor::expect(DType dtype) const {
   if (dtype != dtype_) {
     throw Error(Code::internal,

@@ -59,6 +59,7 @@ class Tensor {
   }
 
   Tensor reshaped(const Shape& shape) const;  // same bytes; counts must agree
+  Tensor clone() const;                       // bytes of its own
   const std::shared_ptr<const void>& owner() const noexcept { return owner_; }
 
  private:
