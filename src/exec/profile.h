@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace nxrt::exec {
@@ -37,8 +38,12 @@ class Profile {
     std::string name, detail;
     int64_t begin_ns, end_ns;
   };
+  void add(std::string_view kind, std::string_view name, int64_t begin_ns, int64_t end_ns);
+  void keep(std::string_view name, std::string_view detail, int64_t begin_ns, int64_t end_ns);
+
   bool on_ = false, keep_events_ = false;
-  std::vector<Row> rows_;
+  std::vector<Row> rows_;                          // in first-seen order
+  std::unordered_map<std::string, size_t> index_;  // row of a name
   std::vector<Event> events_;
   int64_t dropped_ = 0;
 };
