@@ -19,6 +19,7 @@ ChatTemplate ChatTemplate::parse(std::string_view source, const std::string& whe
 }
 
 std::string ChatTemplate::render(const Json& variables) const {
+  const jinja::Arena arena;
   return jinja::render(program_->body, jinja::Value::from_json(variables), program_->where);
 }
 

@@ -58,7 +58,7 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
   for (int i = 0; i < 100'000; ++i) deep += "(";
   deep += "1" + std::string(100'000, ')') + " }}";
   EXPECT_NE(refusal(deep).find("nested more than"), std::string::npos);
-  EXPECT_NE(refusal("{% set n = namespace(x=[]) %}{% for i in range(1000) %}{% set n.x = [n.x] %}{% endfor %}")
+  EXPECT_NE(refusal("{% set n = namespace(x=[]) %}{% for i in range(1000) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x }}")
                 .find("nested more than"),
             std::string::npos);
   EXPECT_NE(refusal("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}").find("deep"), std::string::npos);
@@ -67,10 +67,14 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
                 .find("too large"),
             std::string::npos);
   EXPECT_NE(refusal("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}")
-                .find("does not come to an end"),
+                .find("more than"),
             std::string::npos);
-  EXPECT_NE(refusal("{% set n = namespace() %}{% set n.n = n %}").find("namespace"), std::string::npos);
-  EXPECT_NE(refusal("{% set l = [] %}{{ l.append(l) }}").find("can't be added"), std::string::npos);
+  EXPECT_NE(refusal("{% set n = namespace() %}{% set n.n = n %}{{ n }}").find("nested more than"), std::string::npos);
+  EXPECT_NE(refusal("{% set l = [] %}{{ l.append(l) }}{{ l == [l] }}").find("nested more than"), std::string::npos);
+  EXPECT_EQ(refusal("{% set n = namespace(x=[]) %}{% for i in range(30000) %}{% set n.x = [n.x] %}{% endfor %}"),
+            "rendered");
+  EXPECT_NE(refusal("{% for i in range(100) %}{% set x = range(1000000) %}{% endfor %}").find("more than"),
+            std::string::npos);
   EXPECT_NE(refusal("{{ 'a' * 99999999999 }}").find("too large"), std::string::npos);
   for (const char* broken : {"{{", "{%", "{#", "{% raw %}", "{{ \"", "{% if %}", "{% endif %}", "{{ }}", "{% set %}",
                              "{{ a. }}", "{{ a[ }}", "{% for %}", "{{ {1:} }}", "{{ 1 is }}", "{{ x | }}"}) {

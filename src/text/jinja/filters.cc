@@ -151,6 +151,7 @@ CallArgs without_first(const CallArgs& args) {
 }
 
 Value map(const Value& value, const CallArgs& args) {
+  if (value.is_none()) return Value::list({});
   const Value* attribute = args.get(SIZE_MAX, "attribute");
   const Value* fallback = args.get(SIZE_MAX, "default");
   FilterFunction filter = nullptr;
@@ -170,6 +171,7 @@ Value map(const Value& value, const CallArgs& args) {
 
 // select, reject, selectattr, rejectattr: keep the items for which the test (default: truth) answers `wanted`.
 Value choose(const Value& value, const CallArgs& args, bool by_attribute, bool wanted) {
+  if (value.is_none()) return Value::list({});
   CallArgs rest = args;
   std::string attribute;
   if (by_attribute) {

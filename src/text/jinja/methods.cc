@@ -229,20 +229,17 @@ Value rjust(const Value& self, const CallArgs& args) { return pad(self, args, tr
 Value ljust(const Value& self, const CallArgs& args) { return pad(self, args, false, ' '); }
 Value zfill(const Value& self, const CallArgs& args) { return pad(self, args, true, '0'); }
 
-// Elements added to a list that others may hold stay flat, so that no list comes to contain itself.
-const Value& flat(const Value& item) {
-  if (item.depth() > 0) fail(std::string("a ") + item.type_name() + " can't be added to an existing list or mapping");
-  return item;
-}
-
 Value append(const Value& self, const CallArgs& args) {
   if (args.positional.size() != 1) fail("append needs one argument");
-  self.items().push_back(flat(args.positional[0]));
+  Arena::current().count(1);
+  self.items().push_back(args.positional[0]);
   return {};
 }
 Value extend(const Value& self, const CallArgs& args) {
   if (args.positional.size() != 1) fail("extend needs one argument");
-  for (const Value& item : iterate(args.positional[0])) self.items().push_back(flat(item));
+  const List more = iterate(args.positional[0]);  // a copy: a list may extend itself
+  Arena::current().count(more.size());
+  self.items().insert(self.items().end(), more.begin(), more.end());
   return {};
 }
 Value insert(const Value& self, const CallArgs& args) {
@@ -250,7 +247,7 @@ Value insert(const Value& self, const CallArgs& args) {
   const auto size = static_cast<int64_t>(self.items().size());
   int64_t at = args.positional[0].integer();
   at = std::clamp<int64_t>(at < 0 ? at + size : at, 0, size);
-  self.items().insert(self.items().begin() + at, flat(args.positional[1]));
+  self.items().insert(self.items().begin() + at, args.positional[1]);
   return {};
 }
 Value pop_item(const Value& self, const CallArgs& args) {
@@ -304,15 +301,15 @@ Value pop_key(const Value& self, const CallArgs& args) {
 Value update(const Value& self, const CallArgs& args) {
   for (const Value& other : args.positional) {
     if (!other.is_dict()) fail("update needs a mapping");
-    for (const auto& [key, value] : other.entries().entries) self.entries().set(key, flat(value));
+    for (const auto& [key, value] : other.entries().entries) self.entries().set(key, value);
   }
-  for (const auto& [name, value] : args.named) self.entries().set(Value(name), flat(value));
+  for (const auto& [name, value] : args.named) self.entries().set(Value(name), value);
   return {};
 }
 Value setdefault(const Value& self, const CallArgs& args) {
   if (args.positional.empty()) fail("setdefault needs an argument");
   if (!self.entries().find(args.positional[0]))
-    self.entries().set(args.positional[0], args.positional.size() > 1 ? flat(args.positional[1]) : Value());
+    self.entries().set(args.positional[0], args.positional.size() > 1 ? args.positional[1] : Value());
   return *self.entries().find(args.positional[0]);
 }
 Value copy_dict(const Value& self, const CallArgs&) {
@@ -374,8 +371,7 @@ constexpr auto kDictMethods = std::to_array<Row>({{"copy", copy_dict},
 std::optional<Value> bound(const Value& value, std::string_view name, auto& methods) {
   const auto row = std::ranges::find(methods, name, &Row::name);
   if (row == methods.end()) return {};
-  return Value::function([value, method = row->method](const CallArgs& args) { return method(value, args); },
-                         value.depth());
+  return Value::function([value, method = row->method](const CallArgs& args) { return method(value, args); });
 }
 
 }  // namespace

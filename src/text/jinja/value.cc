@@ -9,14 +9,11 @@ namespace genai::jinja {
 
 namespace {
 
-// One more than the deepest element.
-int nesting(int inner) {
-  if (inner >= kMaxNesting) fail("lists and mappings are nested more than " + std::to_string(kMaxNesting) + " deep");
-  return inner + 1;
-}
+thread_local Arena* current_arena = nullptr;
+thread_local int descended = 0;
 
-Value from_json_at(const nlohmann::ordered_json& json, int depth) {
-  if (depth > kMaxNesting) nesting(depth);
+Value from_json_at(const nlohmann::ordered_json& json) {
+  const Descent level;
   if (json.is_null() || json.is_discarded()) return {};
   if (json.is_boolean()) return json.get<bool>();
   if (json.is_number_integer()) return json.get<int64_t>();
@@ -24,11 +21,11 @@ Value from_json_at(const nlohmann::ordered_json& json, int depth) {
   if (json.is_string()) return json.get_ref<const std::string&>();
   if (json.is_array()) {
     List items;
-    for (const auto& item : json) items.push_back(from_json_at(item, depth + 1));
+    for (const auto& item : json) items.push_back(from_json_at(item));
     return Value::list(std::move(items));
   }
   Value object = Value::dict();
-  for (const auto& [key, item] : json.items()) object.entries().append(Value(key), from_json_at(item, depth + 1));
+  for (const auto& [key, item] : json.items()) object.entries().append(Value(key), from_json_at(item));
   return object;
 }
 
@@ -46,29 +43,54 @@ void fail(const std::string& message) {
   throw nxrt::Error(nxrt::Code::invalid_argument, message, at);
 }
 
+Arena::Arena() : before_(current_arena) { current_arena = this; }
+
+// Everything is emptied while the arena still owns it: no destructor reaches another one's content.
+Arena::~Arena() {
+  for (const auto& list : lists_) list->clear();
+  for (const auto& dict : dicts_) dict->entries.clear();
+  for (const auto& callable : callables_) callable->call = nullptr;
+  current_arena = before_;
+}
+
+Arena& Arena::current() { return *current_arena; }
+
+void Arena::keep(std::shared_ptr<List> list) {
+  count(list->size());
+  lists_.push_back(std::move(list));
+}
+
+void Arena::count(size_t elements) {
+  elements_ += static_cast<int64_t>(elements) + 1;
+  if (elements_ > kMaxElements) fail("the template makes more than " + std::to_string(kMaxElements) + " values");
+}
+
+Descent::Descent() {
+  if (++descended <= kMaxNesting) return;
+  --descended;
+  fail("lists and mappings are nested more than " + std::to_string(kMaxNesting) + " deep");
+}
+Descent::~Descent() { --descended; }
+
 Value Value::list(List items, Sequence kind) {
-  int inner = 0;
-  for (const Value& item : items) {
-    if (item.is_dict() && item.entries().is_namespace) fail("a namespace can't be an element of a list");
-    inner = std::max(inner, item.depth());
-  }
-  return Value(ListRef{std::make_shared<List>(std::move(items)), kind, nesting(inner)});
+  auto made = std::make_shared<List>(std::move(items));
+  Arena::current().keep(made);
+  return Value(ListRef{std::move(made), kind});
 }
 
-int Value::depth() const {
-  if (is_list()) return std::get<ListRef>(v).depth;
-  if (is_dict()) return entries().depth;
-  if (is_callable()) return std::get<std::shared_ptr<Callable>>(v)->depth;
-  return 0;
+Value Value::dict() {
+  auto made = std::make_shared<Dict>();
+  Arena::current().keep(made);
+  return Value(std::move(made));
 }
 
-Value Value::dict() { return Value(std::make_shared<Dict>()); }
-
-Value Value::function(std::function<Value(const CallArgs&)> call, int depth) {
-  return Value(std::make_shared<Callable>(Callable{std::move(call), depth == 0 ? 0 : nesting(depth)}));
+Value Value::function(std::function<Value(const CallArgs&)> call) {
+  auto made = std::make_shared<Callable>(Callable{std::move(call)});
+  Arena::current().keep(made);
+  return Value(std::move(made));
 }
 
-Value Value::from_json(const nlohmann::ordered_json& json) { return from_json_at(json, 0); }
+Value Value::from_json(const nlohmann::ordered_json& json) { return from_json_at(json); }
 
 int64_t Value::integer() const {
   if (is_bool()) return std::get<bool>(v) ? 1 : 0;
@@ -117,20 +139,16 @@ const Value* Dict::find(std::string_view key) const {
 }
 
 void Dict::set(Value key, Value value) {
-  Value* old = find(key);
-  if (!old) return append(std::move(key), std::move(value));
-  note(value);
-  *old = std::move(value);
+  if (Value* old = find(key)) {
+    *old = std::move(value);
+  } else {
+    append(std::move(key), std::move(value));
+  }
 }
 
 void Dict::append(Value key, Value value) {
-  note(value);
+  Arena::current().count(1);
   entries.emplace_back(std::move(key), std::move(value));
-}
-
-void Dict::note(const Value& value) {
-  if (value.is_dict() && value.entries().is_namespace) fail("a namespace can't be stored in another value");
-  depth = std::max(depth, nesting(value.depth()));
 }
 
 void Dict::erase(const Value& key) {
@@ -148,6 +166,7 @@ bool equal(const Value& a, const Value& b) {
     return a.is_float() || b.is_float() ? a.number() == b.number() : a.integer() == b.integer();
   }
   if (a.v.index() != b.v.index()) return false;
+  const Descent level;
   if (a.is_string()) return a.string() == b.string();
   if (a.is_list()) return std::ranges::equal(a.items(), b.items(), equal);
   if (a.is_dict()) {
@@ -171,6 +190,7 @@ int order(const Value& a, const Value& b) {
     return c < 0 ? -1 : c > 0 ? 1 : 0;
   }
   if (a.is_list() && b.is_list()) {
+    const Descent level;
     for (size_t i = 0; i < std::min(a.items().size(), b.items().size()); ++i) {
       if (!equal(a.items()[i], b.items()[i])) return order(a.items()[i], b.items()[i]);
     }

@@ -1,8 +1,8 @@
 // A value inside a template, with Python's meaning of truth, equality, order and str().
 //
-// Lists and dicts are shared by reference, as in Python. Strings are UTF-8 and count code points. Nesting is bounded by
-// kMaxNesting and cycles can't be made, so that recursion over a value always ends.
-// Threads: a render owns its values.
+// Lists and dicts are shared by reference, as in Python, and may come to contain themselves: an Arena owns what a
+// render makes, and walks over a value stop at kMaxNesting. Strings are UTF-8 and count code points. Threads: a render
+// owns its values.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,6 @@ struct Value {
   struct ListRef {
     std::shared_ptr<List> items;
     Sequence kind = Sequence::list;
-    int depth = 1;
   };
   std::variant<Undefined, None, bool, int64_t, double, std::string, ListRef, std::shared_ptr<Dict>,
                std::shared_ptr<Callable>>
@@ -55,7 +54,7 @@ struct Value {
   static Value undefined(std::string name) { return Value(Undefined{std::move(name)}); }
   static Value list(List items, Sequence kind = Sequence::list);
   static Value dict();
-  static Value function(std::function<Value(const CallArgs&)> call, int depth = 0);  // depth: of what it captures
+  static Value function(std::function<Value(const CallArgs&)> call);
   static Value from_json(const nlohmann::ordered_json& json);
 
   bool is_undefined() const { return std::holds_alternative<Undefined>(v); }
@@ -76,7 +75,6 @@ struct Value {
   Dict& entries() const { return *std::get<std::shared_ptr<Dict>>(v); }
 
   bool truth() const;
-  int depth() const;              // containers inside, 0: not a container
   const char* type_name() const;  // "str", "int", …
 
  private:
@@ -90,15 +88,11 @@ struct Value {
 struct Dict {
   std::vector<std::pair<Value, Value>> entries;
   bool is_namespace = false;
-  int depth = 1;
   Value* find(const Value& key);
   const Value* find(std::string_view key) const;
   void set(Value key, Value value);
   void append(Value key, Value value);  // the key is known to be new
   void erase(const Value& key);
-
- private:
-  void note(const Value& value);  // its nesting
 };
 
 struct CallArgs {
@@ -110,7 +104,6 @@ struct CallArgs {
 
 struct Callable {
   std::function<Value(const CallArgs&)> call;
-  int depth = 0;
 };
 
 bool equal(const Value& a, const Value& b);
@@ -130,6 +123,38 @@ std::string to_json(const Value& value, const JsonStyle& style);  // json.dumps
 
 // Code points of a UTF-8 string, each as its bytes; invalid bytes stand alone.
 std::vector<std::string_view> code_points(std::string_view text);
+
+// Owns every list, dict and function made while it lives (one per render and thread), so that neither a cycle leaks nor
+// a deep nesting recurses when it goes. Refuses more than kMaxElements.
+class Arena {
+ public:
+  static constexpr int64_t kMaxElements = 4'000'000;
+  Arena();
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+  static Arena& current();
+  void keep(std::shared_ptr<List> list);
+  void keep(std::shared_ptr<Dict> dict) { dicts_.push_back(std::move(dict)); }
+  void keep(std::shared_ptr<Callable> callable) { callables_.push_back(std::move(callable)); }
+  void count(size_t elements);
+
+ private:
+  Arena* before_;
+  int64_t elements_ = 0;
+  std::vector<std::shared_ptr<List>> lists_;
+  std::vector<std::shared_ptr<Dict>> dicts_;
+  std::vector<std::shared_ptr<Callable>> callables_;
+};
+
+// One level of a walk over a value; throws past kMaxNesting.
+class Descent {
+ public:
+  Descent();
+  ~Descent();
+  Descent(const Descent&) = delete;
+  Descent& operator=(const Descent&) = delete;
+};
 
 // Where the render of this thread is: what `fail` names. Set by the interpreter as it goes.
 struct Position {

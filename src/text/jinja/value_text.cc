@@ -90,6 +90,7 @@ class JsonWriter {
   explicit JsonWriter(const JsonStyle& style) : style_(style) {}
 
   void write(const Value& value, int depth) {
+    const Descent level;
     if (value.is_none())
       out += "null";
     else if (value.is_bool())
@@ -184,6 +185,7 @@ std::string to_string(const Value& value) {
   if (value.is_string()) return value.string();
   if (value.is_float()) return float_text(value.number());
   if (value.is_int()) return std::to_string(value.integer());
+  const Descent level;
   std::string all;
   if (value.is_list()) {
     const bool tuple = std::get<Value::ListRef>(value.v).kind == Value::Sequence::tuple;
