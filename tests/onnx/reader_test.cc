@@ -37,8 +37,8 @@ std::string dim_text(const json& dim) {
 void expect_value(const Graph& graph, ValueId id, const json& expected) {
   const Value& value = graph.value(id);
   SCOPED_TRACE(value.name);
-  EXPECT_EQ(value.name, expected["name"]);
-  EXPECT_EQ(static_cast<int>(value.type.dtype), expected["dtype"]);
+  EXPECT_EQ(value.name, expected["name"].get<std::string>());
+  EXPECT_EQ(static_cast<int>(value.type.dtype), expected["dtype"].get<int>());
   ASSERT_EQ(value.type.shape.has_value(), !expected["dims"].is_null());
   if (!value.type.shape) return;
   ASSERT_EQ(value.type.shape->rank(), static_cast<int>(expected["dims"].size()));
@@ -66,13 +66,13 @@ TEST_P(OnnxReader, ReadsWhatTheOnnxPackageReads) {
   ASSERT_EQ(graph->outputs().size(), golden["outputs"].size());
   for (size_t i = 0; i < graph->outputs().size(); ++i) expect_value(*graph, graph->outputs()[i], golden["outputs"][i]);
   for (const json& initializer : golden["initializers"]) {
-    SCOPED_TRACE(initializer["name"]);
+    SCOPED_TRACE(initializer["name"].get<std::string>());
     const ValueId id = graph->find_value(initializer["name"].get<std::string>());
     ASSERT_NE(id, kNoValue);
     const Tensor& tensor = graph->value(id).constant.value();
-    EXPECT_EQ(static_cast<int>(tensor.dtype()), initializer["dtype"]);
+    EXPECT_EQ(static_cast<int>(tensor.dtype()), initializer["dtype"].get<int>());
     EXPECT_EQ(tensor.shape(), Shape(initializer["dims"].get<std::vector<int64_t>>()));
-    EXPECT_EQ(hex_of(tensor), initializer["hex"]);
+    EXPECT_EQ(hex_of(tensor), initializer["hex"].get<std::string>());
   }
 }
 
