@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/half.h"
+#include "kernels/avx2/transpose.h"
 
 namespace nxrt::avx2 {
 namespace {  // internal linkage: no other object may share code built with this ISA's flags
@@ -28,20 +29,32 @@ struct Ints {
     return {_mm256_and_si256(_mm256_srli_epi32(low, shift), m), _mm256_and_si256(_mm256_srli_epi32(high, shift), m)};
   }
   Ints byte(int shift) const { return masked(shift, 255); }
-  Ints nibble(int shift) const { return masked(shift, 15); }
 };
 inline Ints operator+(Ints a, Ints b) { return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)}; }
 inline Ints operator-(Ints a, Ints b) { return {_mm256_sub_epi32(a.low, b.low), _mm256_sub_epi32(a.high, b.high)}; }
 inline Ints operator*(Ints a, Ints b) { return {_mm256_mullo_epi32(a.low, b.low), _mm256_mullo_epi32(a.high, b.high)}; }
 
+struct Columns;
+
+// The value of a nibble less a constant.
+struct Nibbles {
+  __m256 less;
+  explicit Nibbles(float constant) : less(_mm256_set1_ps(constant)) {}
+  Columns at(Ints word, int shift) const;
+};
+
 struct Columns {
   static constexpr int kRows = 6, kPanels = 1, kThinPanels = 2;  // 12 of 16 registers; 8 for thin products
   using Ints = avx2::Ints;
+  using Nibbles = avx2::Nibbles;
   __m256 low, high;
 
   static __m256i first(int64_t count) {  // the first of 8, none for count <= 0, all for count >= 8
     const __m256i index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), index);
+  }
+  static void transpose8(const float* from, int64_t from_stride, float* to, int64_t to_stride) {
+    avx2::transpose8(from, from_stride, to, to_stride);
   }
   static Columns zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
   static Columns broadcast(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
@@ -67,6 +80,10 @@ inline Columns fma(Columns a, Columns b, Columns c) {
   return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
 inline Columns to_float(Ints a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }
+inline Columns operator-(Columns a, Columns b) { return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
+inline Columns Nibbles::at(Ints word, int shift) const {
+  return to_float(word.masked(shift, 15)) - Columns{less, less};
+}
 
 }  // namespace
 }  // namespace nxrt::avx2

@@ -10,7 +10,8 @@ namespace nxrt::avx2 {
 namespace {
 
 struct Dot {
-  static constexpr int kRows = 4, kPrefetch = 1024;
+  static constexpr int64_t kAhead = 2048;  // bytes
+  static constexpr int kRows = 4;
   static constexpr int64_t kSmallRun = 32;  // weights along k whose sums fit int16: 16 · 15 · 127 = 30480
   using Ints = avx2::Ints;
   struct Small {
@@ -18,7 +19,10 @@ struct Dot {
     static Small zero() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
   };
 
-  static void prefetch(const uint8_t* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
+  // The hardware prefetcher stops at a page's end; these reach over it.
+  static void prefetch(const uint8_t* p, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(p + kAhead + i), _MM_HINT_T0);
+  }
   static Ints load(const uint8_t* p) { return Ints::load(p); }
   static Ints low(Ints pair) {
     const __m256i mask = _mm256_set1_epi8(15);
@@ -36,6 +40,7 @@ struct Dot {
     return {_mm256_add_epi16(total.low, _mm256_maddubs_epi16(w.low, activations)),
             _mm256_add_epi16(total.high, _mm256_maddubs_epi16(w.high, activations))};
   }
+  static Small small(const Ints&) { return Small::zero(); }
   static Ints add(Ints total, Small some) {
     const __m256i ones = _mm256_set1_epi16(1);
     return total + Ints{_mm256_madd_epi16(some.low, ones), _mm256_madd_epi16(some.high, ones)};

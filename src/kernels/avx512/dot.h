@@ -9,7 +9,8 @@ namespace nxrt::avx512 {
 namespace {
 
 struct Dot {
-  static constexpr int kRows = 8, kPrefetch = 1024;
+  static constexpr int64_t kAhead = 2048;  // bytes
+  static constexpr int kRows = 8;
   static constexpr int64_t kSmallRun = 32;  // weights along k whose sums fit int16: 16 · 15 · 127 = 30480
   using Ints = avx512::Ints;
   struct Small {
@@ -17,7 +18,10 @@ struct Dot {
     static Small zero() { return {_mm512_setzero_si512()}; }
   };
 
-  static void prefetch(const uint8_t* p) { _mm_prefetch(reinterpret_cast<const char*>(p), _MM_HINT_T0); }
+  // The hardware prefetcher stops at a page's end; these reach over it.
+  static void prefetch(const uint8_t* p, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(p + kAhead + i), _MM_HINT_T0);
+  }
   static Ints load(const uint8_t* p) { return Ints::load(p); }
   static Ints low(Ints pair) { return {_mm512_and_si512(pair.v, _mm512_set1_epi8(15))}; }
   static Ints high(Ints pair) { return low({_mm512_srli_epi16(pair.v, 4)}); }
@@ -30,6 +34,7 @@ struct Dot {
   static Small dot_small(Small total, Ints w, const int8_t* x) {
     return {_mm512_add_epi16(total.v, _mm512_maddubs_epi16(w.v, four(x)))};
   }
+  static Small small(const Ints&) { return Small::zero(); }
   static Ints add(Ints total, Small some) { return total + Ints{_mm512_madd_epi16(some.v, _mm512_set1_epi16(1))}; }
   static Ints dot(Ints total, Ints w, const int8_t* x) {
     const __m512i activations = four(x);

@@ -90,8 +90,13 @@ void transpose_panel(const float* b, int64_t ldb, int64_t columns, int64_t k, fl
   if (columns < kPanel) {
     for (int64_t x = 0; x < k; ++x) Columns::zero().store(panel + x * kPanel);
   }
+  const int64_t tiles_of_k = k / 8 * 8, tiled_columns = columns / 8 * 8;
+  for (int64_t j = 0; j < tiled_columns; j += 8) {
+    for (int64_t x = 0; x < tiles_of_k; x += 8)
+      Columns::transpose8(b + j * ldb + x, ldb, panel + x * kPanel + j, kPanel);
+  }
   for (int64_t j = 0; j < columns; ++j) {
-    for (int64_t x = 0; x < k; ++x) panel[x * kPanel + j] = b[j * ldb + x];
+    for (int64_t x = j < tiled_columns ? tiles_of_k : 0; x < k; ++x) panel[x * kPanel + j] = b[j * ldb + x];
   }
 }
 

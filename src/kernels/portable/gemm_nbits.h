@@ -9,35 +9,62 @@
 
 namespace nxrt::portable {
 
+// A Dot whose small sums never overflow.
+inline constexpr int64_t kUnlimited = INT64_MAX;
+
 // Scales and zero points of the 16 columns of one block: w = scale · (q − zero) + offset.
-template <class Columns>
+template <class Columns, ZeroPoints zeros>
 struct BlockScales {
   using Ints = typename Columns::Ints;
   Columns scale, offset;
   Ints zero;
 
-  BlockScales(const PackedNBits& w, int64_t panel, int64_t block)
-      : scale(element(w, w.scales.get(), at(w, panel, block))), offset(Columns::zero()), zero(Ints::zero()) {
-    if (w.zeros == ZeroPoints::middle) zero = Ints::fill(1 << (w.bits - 1));
-    if (w.zeros == ZeroPoints::integers) zero = Ints::widen(w.offsets.get() + at(w, panel, block));
-    if (w.zeros == ZeroPoints::offsets) offset = element(w, w.offsets.get(), at(w, panel, block));
+  BlockScales(const PackedNBits& w, int64_t panel, int64_t block) {
+    const int64_t at = (panel * w.blocks() + block) * kPanel;
+    scale = element(w, w.scales.get(), at);
+    if constexpr (zeros == ZeroPoints::middle) zero = Ints::fill(1 << (w.bits - 1));
+    if constexpr (zeros == ZeroPoints::integers) zero = Ints::widen(w.offsets.get() + at);
+    if constexpr (zeros == ZeroPoints::offsets) zero = Ints::zero(), offset = element(w, w.offsets.get(), at);
+  }
+
+  // Where the integer sum of a block starts, so that it ends as Σ (q − zero)·x, and what that sum is worth.
+  Ints begin(int32_t sum, int bits) const {
+    if constexpr (zeros == ZeroPoints::middle) return Ints::fill(-(sum * (1 << (bits - 1))));
+    if constexpr (zeros == ZeroPoints::integers) return Ints::zero() - zero * Ints::fill(sum);
+    return Ints::zero();
+  }
+  Columns value(Ints products, int32_t sum) const {
+    if constexpr (zeros == ZeroPoints::offsets) {
+      return fma(scale, to_float(products), offset * Columns::broadcast(static_cast<float>(sum)));
+    }
+    return scale * to_float(products);
   }
 
  private:
-  static int64_t at(const PackedNBits& w, int64_t panel, int64_t block) {
-    return (panel * w.blocks() + block) * kPanel;
-  }
   static Columns element(const PackedNBits& w, const std::byte* array, int64_t i) {
     return w.half_scales ? Columns::load(reinterpret_cast<const Half*>(array) + i)
                          : Columns::load(reinterpret_cast<const float*>(array) + i);
   }
 };
 
-// Σ w·x of one block for `rows` rows, `stride` activations apart.
+// The kind of zero points as a compile-time constant, chosen once per call.
+template <ZeroPoints z>
+struct Zeros {
+  static constexpr ZeroPoints value = z;
+};
+template <class Body>
+void with_zeros(ZeroPoints zeros, Body body) {
+  switch (zeros) {
+    case ZeroPoints::middle: return body(Zeros<ZeroPoints::middle>{});
+    case ZeroPoints::integers: return body(Zeros<ZeroPoints::integers>{});
+    case ZeroPoints::offsets: return body(Zeros<ZeroPoints::offsets>{});
+  }
+}
+
+// Adds Σ q·x of one block to total[row]; the rows' activations lie `stride` apart.
 template <class Dot, int rows>
-void dot_block(const uint8_t* data, int bits, int64_t block, const int8_t* x, int64_t stride,
-               typename Dot::Ints* total) {
-  for (int r = 0; r < rows; ++r) total[r] = Dot::Ints::zero();
+[[gnu::always_inline]] inline void dot_block(const uint8_t* data, int bits, int64_t block, const int8_t* x,
+                                             int64_t stride, typename Dot::Ints (&total)[rows]) {
   if (bits == 8) {
     for (int64_t i = 0; i < block; i += 4) {
       const auto w = Dot::load(data + i * kPanel);
@@ -46,79 +73,96 @@ void dot_block(const uint8_t* data, int bits, int64_t block, const int8_t* x, in
     return;
   }
   for (int64_t begin = 0; begin < block; begin += Dot::kSmallRun) {
-    const int64_t end = begin + Dot::kSmallRun < block ? begin + Dot::kSmallRun : block;
+    const int64_t end = Dot::kSmallRun < block - begin ? begin + Dot::kSmallRun : block;
     typename Dot::Small some[rows];
-    for (int r = 0; r < rows; ++r) some[r] = Dot::Small::zero();
+    for (int r = 0; r < rows; ++r) some[r] = Dot::small(total[r]);
     for (int64_t i = begin; i < end; i += 8) {
       const auto pair = Dot::load(data + i * kPanel / 2);
       const auto even = Dot::low(pair), odd = Dot::high(pair);
-      for (int r = 0; r < rows; ++r) {
-        some[r] = Dot::dot_small(Dot::dot_small(some[r], even, x + r * stride + i), odd, x + r * stride + i + 4);
-      }
+      for (int r = 0; r < rows; ++r) some[r] = Dot::dot_small(some[r], even, x + r * stride + i);
+      for (int r = 0; r < rows; ++r) some[r] = Dot::dot_small(some[r], odd, x + r * stride + i + 4);
     }
     for (int r = 0; r < rows; ++r) total[r] = Dot::add(total[r], some[r]);
+    if constexpr (Dot::kSmallRun == kUnlimited) return;
   }
 }
 
-template <class Columns, class Dot, int rows>
+template <class Columns, class Dot, int rows, ZeroPoints zeros>
 void nbits_q8_tile(const QuantizedRows& x, int64_t row, const PackedNBits& w, int64_t panel, float* c, int64_t ldc) {
-  using Ints = typename Columns::Ints;
   const int64_t blocks = w.blocks(), stride = blocks * w.block, width = w.n - panel * kPanel;
   const int8_t* q = x.q + row * stride;
   Columns total[rows];
   for (int r = 0; r < rows; ++r) total[r] = Columns::zero();
   for (int64_t b = 0; b < blocks; ++b) {
     const uint8_t* data = w.block_data(panel, b);
-    Dot::prefetch(data + Dot::kPrefetch);
-    Ints products[rows];
+    Dot::prefetch(data, w.block_bytes());
+    const BlockScales<Columns, zeros> s(w, panel, b);
+    typename Columns::Ints products[rows];
+    for (int r = 0; r < rows; ++r) products[r] = s.begin(x.sums[(row + r) * blocks + b], w.bits);
     dot_block<Dot, rows>(data, w.bits, w.block, q + b * w.block, stride, products);
-    const BlockScales<Columns> s(w, panel, b);
     for (int r = 0; r < rows; ++r) {
       const int64_t at = (row + r) * blocks + b;
-      const Columns factor = Columns::broadcast(x.scales[at]);
-      Columns value;
-      if (w.zeros == ZeroPoints::offsets) {
-        const Columns sum = Columns::broadcast(static_cast<float>(x.sums[at]));
-        value = fma(s.scale, to_float(products[r]), s.offset * sum);
-      } else {
-        value = s.scale * to_float(products[r] - s.zero * Ints::fill(x.sums[at]));
-      }
-      total[r] = fma(factor, value, total[r]);
+      total[r] = fma(Columns::broadcast(x.scales[at]), s.value(products[r], x.sums[at]), total[r]);
     }
   }
   for (int r = 0; r < rows; ++r) total[r].store(c + r * ldc, width < kPanel ? width : kPanel);
 }
 
+// Cache blocking: weights of a group of panels stay in L2 while chunks of rows, that fit L1, pass over them.
+inline constexpr int64_t kGroupBytes = 256 << 10, kChunkBytes = 20 << 10;
+
+inline int64_t at_least(int64_t low, int64_t x) { return x < low ? low : x; }
+inline int64_t at_most(int64_t high, int64_t x) { return x < high ? x : high; }
+
 template <class Columns, class Dot>
 void gemm_nbits_q8(const QuantizedRows& x, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c,
                    int64_t ldc) noexcept {
-  for (int64_t p = panel_begin; p < panel_end; ++p) {
-    each_row_block<Dot::kRows>(x.rows, [&](int64_t i, auto count) {
-      nbits_q8_tile<Columns, Dot, decltype(count)::value>(x, i, w, p, c + i * ldc + p * kPanel, ldc);
-    });
-  }
+  const int64_t row_bytes = w.blocks() * w.block;
+  const int64_t group = at_least(1, kGroupBytes / at_least(1, w.blocks() * w.block_bytes()));
+  const int64_t chunk = at_least(1, kChunkBytes / at_least(1, row_bytes) / Dot::kRows) * Dot::kRows;
+  with_zeros(w.zeros, [&](auto zeros) {
+    const auto one_panel = [&](int64_t begin, int64_t rows, int64_t panel) {
+      each_row_block<Dot::kRows>(rows, [&](int64_t r, auto count) {
+        const int64_t row = begin + r;
+        float* to = c + row * ldc + panel * kPanel;
+        nbits_q8_tile<Columns, Dot, decltype(count)::value, decltype(zeros)::value>(x, row, w, panel, to, ldc);
+      });
+    };
+    for (int64_t p = panel_begin; p < panel_end; p += group) {
+      for (int64_t i = 0; i < x.rows; i += chunk) {
+        for (int64_t j = p; j < at_most(panel_end, p + group); ++j) one_panel(i, at_most(chunk, x.rows - i), j);
+      }
+    }
+  });
 }
 
-// One block with float activations: `sum` of a·(q − zero) when `scaled_after`, else of a·(scale·q + offset).
-template <class Columns, int rows, bool scaled_after>
-void dot_block_f32(const uint8_t* data, int bits, int64_t count, const BlockScales<Columns>& s, const float* a,
+// One block with float activations: adds a·(q − zero) to `sum`, or a·(scale·q + offset) where zero points are offsets.
+template <int bits, class Columns, int rows, ZeroPoints zeros>
+void dot_block_f32(const uint8_t* data, int64_t count, const BlockScales<Columns, zeros>& s, const float* a,
                    int64_t lda, Columns* sum) {
   using Ints = typename Columns::Ints;
+  const Columns zero = to_float(s.zero);
+  const typename Columns::Nibbles nibbles(zeros == ZeroPoints::middle ? 8.0f : 0.0f);
   const auto step = [&](const Ints& word, int64_t i, int shift) {
-    const Columns q = bits == 8 ? to_float(word.byte(shift) - s.zero) : to_float(word.nibble(shift) - s.zero);
-    const Columns value = scaled_after ? q : fma(s.scale, q, s.offset);
+    Columns q;
+    if constexpr (bits == 8) q = to_float(word.byte(shift)) - zero;
+    if constexpr (bits == 4) q = nibbles.at(word, shift);
+    if constexpr (bits == 4 && zeros == ZeroPoints::integers) q = q - zero;
+    const Columns value = zeros == ZeroPoints::offsets ? fma(s.scale, q, s.offset) : q;
     for (int r = 0; r < rows; ++r) sum[r] = fma(Columns::broadcast(a[r * lda + i]), value, sum[r]);
   };
   // A 64-byte group holds 4 bytes per column: four weights of 8 bits, or eight of 4 bits, evens low and odds high.
-  const int64_t per_group = 32 / bits;
-  for (int64_t i = 0; i < count; i += per_group) {
-    const Ints word = Ints::load(data + i / per_group * 64);
-    const int64_t here = count - i < per_group ? count - i : per_group;
-    for (int64_t u = 0; u < here; ++u) step(word, i + u, static_cast<int>(u % 4 * 8 + u / 4 * 4));
+  constexpr int64_t per_group = 32 / bits;
+  int64_t i = 0;
+  for (; i + per_group <= count; i += per_group, data += 64) {
+    const Ints word = Ints::load(data);
+#pragma GCC unroll 8
+    for (int u = 0; u < per_group; ++u) step(word, i + u, u % 4 * 8 + u / 4 * 4);
   }
+  for (int u = 0; i + u < count; ++u) step(Ints::load(data), i + u, u % 4 * 8 + u / 4 * 4);
 }
 
-template <class Columns, int rows>
+template <class Columns, int bits, int rows, ZeroPoints zeros>
 void nbits_f32_tile(const float* a, int64_t lda, const PackedNBits& w, int64_t panel, float* c, int64_t ldc) {
   const int64_t width = w.n - panel * kPanel;
   Columns total[rows];
@@ -126,14 +170,14 @@ void nbits_f32_tile(const float* a, int64_t lda, const PackedNBits& w, int64_t p
   for (int64_t b = 0; b < w.blocks(); ++b) {
     const int64_t begin = b * w.block, count = w.k - begin < w.block ? w.k - begin : w.block;
     const uint8_t* data = w.block_data(panel, b);
-    const BlockScales<Columns> s(w, panel, b);
-    if (w.zeros == ZeroPoints::offsets) {
-      dot_block_f32<Columns, rows, false>(data, w.bits, count, s, a + begin, lda, total);
+    const BlockScales<Columns, zeros> s(w, panel, b);
+    if constexpr (zeros == ZeroPoints::offsets) {
+      dot_block_f32<bits, Columns, rows>(data, count, s, a + begin, lda, total);
       continue;
     }
     Columns sum[rows];
     for (int r = 0; r < rows; ++r) sum[r] = Columns::zero();
-    dot_block_f32<Columns, rows, true>(data, w.bits, count, s, a + begin, lda, sum);
+    dot_block_f32<bits, Columns, rows>(data, count, s, a + begin, lda, sum);
     for (int r = 0; r < rows; ++r) total[r] = fma(s.scale, sum[r], total[r]);
   }
   for (int r = 0; r < rows; ++r) total[r].store(c + r * ldc, width < kPanel ? width : kPanel);
@@ -142,11 +186,16 @@ void nbits_f32_tile(const float* a, int64_t lda, const PackedNBits& w, int64_t p
 template <class Columns>
 void gemm_nbits_f32(const float* a, int64_t lda, int64_t m, const PackedNBits& w, int64_t panel_begin,
                     int64_t panel_end, float* c, int64_t ldc) noexcept {
-  for (int64_t p = panel_begin; p < panel_end; ++p) {
-    each_row_block<Columns::kRows>(m, [&](int64_t i, auto count) {
-      nbits_f32_tile<Columns, decltype(count)::value>(a + i * lda, lda, w, p, c + i * ldc + p * kPanel, ldc);
-    });
-  }
+  with_zeros(w.zeros, [&](auto zeros) {
+    for (int64_t p = panel_begin; p < panel_end; ++p) {
+      each_row_block<Columns::kRows>(m, [&](int64_t i, auto count) {
+        constexpr int rows = decltype(count)::value;
+        const auto tile = w.bits == 4 ? nbits_f32_tile<Columns, 4, rows, decltype(zeros)::value>
+                                      : nbits_f32_tile<Columns, 8, rows, decltype(zeros)::value>;
+        tile(a + i * lda, lda, w, p, c + i * ldc + p * kPanel, ldc);
+      });
+    }
+  });
 }
 
 }  // namespace nxrt::portable
