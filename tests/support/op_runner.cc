@@ -14,9 +14,13 @@
 namespace nxrt::test {
 namespace {
 
-const ops::OpDef& definition(const std::string& op, const OpRun& how) {
-  const ops::OpDef* found = ops::find_op(how.domain, op, how.opset == 0 ? std::numeric_limits<int>::max() : how.opset);
-  if (!found) throw Error(Code::not_found, fmt::format("no operator {}:{} at opset {}", how.domain, op, how.opset));
+const ops::OpDef& definition(const Node& node) {
+  const int opset = node.opset == 0 ? std::numeric_limits<int>::max() : node.opset;
+  const ops::OpDef* found = ops::find_op(node.domain, node.op, opset);
+  if (!found) {
+    throw Error(Code::not_found, fmt::format("no operator {}:{} at opset {}", node.domain, node.op, node.opset),
+                place_of(node));
+  }
   return *found;
 }
 
@@ -41,26 +45,16 @@ void poison(DType dtype, void* data, int64_t bytes) {
   }
 }
 
-struct Prepared {
-  Node node;
+// What infer and prepare see of a node's inputs.
+ops::NodeView view_of(const Node& node, const std::vector<Tensor>& inputs, const std::set<int>& constant_inputs) {
   std::vector<TensorType> types;
   std::vector<const Tensor*> constants;
-};
-
-Prepared describe(const std::string& op, const std::vector<Tensor>& inputs, const OpRun& how) {
-  Prepared p;
-  std::vector<bool> present;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& x = inputs[i];
-    const bool given = static_cast<bool>(x);
-    present.push_back(given);
-    TensorType type;
-    if (given) type = {x.dtype(), SymShape(x.shape()), ops::elements_of(x)};
-    p.types.push_back(type);
-    p.constants.push_back(given && how.constant_inputs.count(static_cast<int>(i)) ? &x : nullptr);
+    types.push_back(x ? TensorType{x.dtype(), SymShape(x.shape()), ops::elements_of(x)} : TensorType{});
+    constants.push_back(x && constant_inputs.count(static_cast<int>(i)) ? &x : nullptr);
   }
-  p.node = make_node(op, present, how);
-  return p;
+  return {node, std::move(types), std::move(constants), "test.onnx"};
 }
 
 // Concrete output shapes: from infer when it knows them, else from the operator's resolve.
@@ -93,10 +87,9 @@ void run_kernel(const ops::Kernel& kernel, ops::Args& args, Workers& workers) {
 
 }  // namespace
 
-std::vector<Tensor> run_op_outputs(const std::string& op, const std::vector<Tensor>& inputs, const OpRun& how) {
-  const ops::OpDef& def = definition(op, how);
-  const Prepared p = describe(op, inputs, how);
-  const ops::NodeView view(p.node, p.types, p.constants, "test.onnx");
+std::vector<Tensor> run_node(const Node& node, const std::vector<Tensor>& inputs, const OpRun& how) {
+  const ops::OpDef& def = definition(node);
+  const ops::NodeView view = view_of(node, inputs, how.constant_inputs);
   const std::vector<TensorType> types = def.infer(view);
   Workers workers(how.width);
   ops::Prepare with{how.cpu ? *how.cpu : kernels_for(Isa::scalar), workers};
@@ -104,7 +97,7 @@ std::vector<Tensor> run_op_outputs(const std::string& op, const std::vector<Tens
 
   std::vector<Tensor> held = inputs;
   std::vector<ops::Args::Slot> in, out;
-  for (size_t i = 0; i < held.size(); ++i) in.push_back(slot_of(held[i]));
+  for (Tensor& x : held) in.push_back(slot_of(x));
   for (const int packed : kernel.packed_inputs) in[static_cast<size_t>(packed)].data = nullptr;
   ops::Args args;
   args.in_slots = in;
@@ -113,8 +106,10 @@ std::vector<Tensor> run_op_outputs(const std::string& op, const std::vector<Tens
   const std::vector<Shape> shapes = output_shapes(def, view, args, types);
   if (def.view) return {inputs[0].reshaped(shapes[0])};
   std::vector<Tensor> outputs;
-  for (size_t i = 0; i < shapes.size() && i < static_cast<size_t>(how.outputs); ++i) {
-    Tensor y = Tensor::uninitialized(types[i].dtype, shapes[i]);
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    Tensor& y = outputs.emplace_back();
+    if (node.outputs[i] == kNoValue) continue;
+    y = Tensor::uninitialized(types.at(i).dtype, shapes.at(i));
     if (how.in_place && i == 0 && kernel.in_place >= 0) {
       const size_t source = static_cast<size_t>(kernel.in_place);
       std::memcpy(y.raw_mutable(), inputs[source].raw(), static_cast<size_t>(y.bytes()));
@@ -122,12 +117,17 @@ std::vector<Tensor> run_op_outputs(const std::string& op, const std::vector<Tens
     } else {
       poison(y.dtype(), y.raw_mutable(), y.bytes());
     }
-    outputs.push_back(y);
   }
   for (Tensor& y : outputs) out.push_back(slot_of(y));
   args.out_slots = out;
   run_kernel(kernel, args, workers);
   return outputs;
+}
+
+std::vector<Tensor> run_op_outputs(const std::string& op, const std::vector<Tensor>& inputs, const OpRun& how) {
+  std::vector<bool> present;
+  for (const Tensor& x : inputs) present.push_back(static_cast<bool>(x));
+  return run_node(make_node(op, present, how), inputs, how);
 }
 
 Tensor run_op(const std::string& op, const std::vector<Tensor>& inputs, const OpRun& how) {
@@ -139,7 +139,7 @@ std::vector<TensorType> infer_op(const std::string& op, const std::vector<Tensor
   for (const TensorType& type : inputs) present.push_back(type.dtype != DType::none);
   const Node node = make_node(op, present, how);
   const ops::NodeView view(node, inputs, std::vector<const Tensor*>(inputs.size(), nullptr), "test.onnx");
-  return definition(op, how).infer(view);
+  return definition(node).infer(view);
 }
 
 Tensor random_f32(const Shape& shape, float low, float high, uint32_t seed) {

@@ -38,6 +38,9 @@ struct OpRun {
 std::vector<Tensor> run_op_outputs(const std::string& op, const std::vector<Tensor>& inputs, const OpRun& how = {});
 Tensor run_op(const std::string& op, const std::vector<Tensor>& inputs, const OpRun& how = {});  // output 0
 
+// The same for a node of a graph; its operator, version, attributes and outputs are the node's own.
+std::vector<Tensor> run_node(const Node& node, const std::vector<Tensor>& inputs, const OpRun& how = {});
+
 // Only the types: what infer answers for these inputs.
 std::vector<TensorType> infer_op(const std::string& op, const std::vector<TensorType>& inputs, const OpRun& how = {});
 
