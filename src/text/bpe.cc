@@ -46,6 +46,20 @@ bool is_fallback_token(std::string_view token) {
   return token.size() == 6 && token.starts_with("<0x") && token.ends_with('>');
 }
 
+// "a b" or ["a", "b"]
+std::optional<std::pair<std::string_view, std::string_view>> split_merge(simdjson::dom::element merge) {
+  std::string_view left, right;
+  simdjson::dom::array pair;
+  if (merge.get(left) == simdjson::SUCCESS) {
+    const size_t space = left.find(' ');
+    if (space == std::string_view::npos || left.find(' ', space + 1) != std::string_view::npos) return std::nullopt;
+    return std::pair(left.substr(0, space), left.substr(space + 1));
+  }
+  const bool good = merge.get(pair) == simdjson::SUCCESS && pair.size() == 2 &&
+                    pair.at(0).get(left) == simdjson::SUCCESS && pair.at(1).get(right) == simdjson::SUCCESS;
+  return good ? std::optional(std::pair(left, right)) : std::nullopt;
+}
+
 class Bpe : public Model {
  public:
   Bpe(const JsonNode& node, bool words_are_bytes) : words_are_bytes_(words_are_bytes) {
@@ -78,7 +92,6 @@ class Bpe : public Model {
  private:
   void find_byte_tokens();
   void parse_merges(const JsonNode& node);
-  static std::pair<std::string_view, std::string_view> parse_merge(const JsonNode& node);
   void add_merge(std::string_view left, std::string_view right, uint32_t rank, const JsonNode& node);
   void index_words();
   int32_t whole_word(std::string_view word) const;
@@ -118,23 +131,10 @@ void Bpe::parse_merges(const JsonNode& node) {
   if (can_cut) joints_ = std::make_unique<Joints>();
   uint32_t rank = 0;
   for (const auto item : list) {
-    const auto [left, right] = parse_merge(node.item(item, rank));
-    add_merge(left, right, rank++, node);
+    const auto merge = split_merge(item);
+    if (!merge) node.item(item, rank).fail("merge is not two tokens, expected \"a b\" or [\"a\", \"b\"]");
+    add_merge(merge->first, merge->second, rank++, node);
   }
-}
-
-std::pair<std::string_view, std::string_view> Bpe::parse_merge(const JsonNode& node) {
-  if (node.is_string()) {
-    const std::string_view text = node.string();
-    const size_t space = text.find(' ');
-    if (space == std::string_view::npos || text.find(' ', space + 1) != std::string_view::npos) {
-      node.fail(fmt::format("merge is '{}', expected two tokens with one space between them", text.substr(0, 80)));
-    }
-    return {text.substr(0, space), text.substr(space + 1)};
-  }
-  const auto pair = node.array();
-  if (pair.size() != 2) node.fail(fmt::format("merge has {} parts, expected 2", pair.size()));
-  return {node.item(pair.at(0), 0).string(), node.item(pair.at(1), 1).string()};
 }
 
 void Bpe::add_merge(std::string_view left, std::string_view right, uint32_t rank, const JsonNode& node) {

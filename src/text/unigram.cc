@@ -17,7 +17,11 @@ class Unigram : public Model {
   explicit Unigram(const JsonNode& node) {
     const JsonNode list = node.at("vocab");
     vocabulary_.reserve(list.array().size());
-    for (const auto item : list.array()) add(list.item(item, scores_.size()));
+    for (const auto item : list.array()) {
+      if (!add(item, list.where())) {
+        list.item(item, scores_.size()).fail("entry is not a token and its score, expected [\"a\", -1.5]");
+      }
+    }
     if (node.has("unk_id")) unknown_ = node.integer("unk_id", -1);
     if (unknown_ >= static_cast<int64_t>(scores_.size())) {
       node.fail(fmt::format("unk_id is {}, expected an index into {} tokens", unknown_, scores_.size()));
@@ -54,14 +58,19 @@ class Unigram : public Model {
     }
   };
 
-  void add(const JsonNode& node) {
-    const auto pair = node.array();
-    if (pair.size() != 2) node.fail(fmt::format("entry has {} parts, expected a token and its score", pair.size()));
-    const std::string_view token = node.item(pair.at(0), 0).string();
-    vocabulary_.add(token, static_cast<int64_t>(scores_.size()), node.where());
-    scores_.push_back(node.item(pair.at(1), 1).number());
-    lowest_ = std::min(lowest_, scores_.back());
+  bool add(simdjson::dom::element entry, const std::string& where) {
+    simdjson::dom::array pair;
+    std::string_view token;
+    double score = 0;
+    if (entry.get(pair) != simdjson::SUCCESS || pair.size() != 2 || pair.at(0).get(token) != simdjson::SUCCESS ||
+        pair.at(1).get(score) != simdjson::SUCCESS) {
+      return false;
+    }
+    vocabulary_.add(token, static_cast<int64_t>(scores_.size()), where);
+    scores_.push_back(score);
+    lowest_ = std::min(lowest_, score);
     lengths_.push_back(token.size());
+    return true;
   }
 
   // For every offset: the best token that ends there. [word.size() + 1]
