@@ -34,6 +34,7 @@ std::optional<ValueId> passes_through(const Rewriter& edit, const Node& node) {
   if (!node.domain.empty() && node.domain != "ai.onnx") return std::nullopt;
   if (node.inputs.empty() || node.outputs.empty() || node.outputs[0] == kNoValue) return std::nullopt;
   const ValueId x = node.inputs[0], y = node.outputs[0];
+  if (x == kNoValue) return std::nullopt;
   const std::string& op = node.op;
   if (op == "Identity") return x;
   if (op == "Dropout") return is_inference_dropout(edit, node) ? std::optional(x) : std::nullopt;
@@ -52,9 +53,6 @@ std::optional<ValueId> passes_through(const Rewriter& edit, const Node& node) {
   return std::nullopt;
 }
 
-// y, a graph output, takes the place of x: x's producer makes y directly.
-bool take_over(Rewriter& edit, NodeId id, ValueId x) { return edit.replace(edit.node(id).outputs[0], x); }
-
 }  // namespace
 
 bool eliminate_identity(Graph& graph, const PassContext&) {
@@ -62,7 +60,7 @@ bool eliminate_identity(Graph& graph, const PassContext&) {
   for (const NodeId id : edit.nodes()) {
     if (!edit.alive(id)) continue;
     const auto source = passes_through(edit, edit.node(id));
-    if (source && edit.uses(edit.node(id).outputs[0]) > 0) take_over(edit, id, *source);
+    if (source && edit.uses(edit.node(id).outputs[0]) > 0) edit.replace(edit.node(id).outputs[0], *source);
   }
   return edit.changed();
 }

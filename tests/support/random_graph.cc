@@ -2,127 +2,100 @@
 
 #include <fmt/format.h>
 
+#include <random>
+#include <vector>
+
 namespace nxrt::test {
 namespace {
 
-int pick(int below) { return *rc::gen::inRange(0, below); }
+// Every value is f32[B, S, columns], so that any two with equal columns can meet.
+struct Known {
+  std::string name;
+  int columns;
+};
 
-std::string random_name() {
-  static const std::vector<std::string> kNames = {"x", "/layers.0/mlp/MatMul_output_0", "a b", "f32", "as", "ü\"\\",
-                                                  "t"};
-  return kNames[static_cast<size_t>(pick(static_cast<int>(kNames.size())))];
-}
+class Builder {
+ public:
+  explicit Builder(uint32_t seed) : random_(seed) {}
 
-Dim random_dim() {
-  switch (pick(5)) {
-    case 0: return Dim::unknown();
-    case 1: return Dim::symbol("batch-size");
-    case 2: return Dim::symbol("S") * Dim(pick(3) + 1) + Dim::symbol("past, len") - Dim(pick(4));
-    case 3: return Dim::symbol("B");
-    default: return pick(7);
+  std::string build(int nodes) {
+    values_ = {{"x", 4}, {"z", 8}};
+    for (int i = 0; i < nodes; ++i) add();
+    const std::string last = values_.back().name, other = pick().name;
+    const bool two = last != other && other != "x" && other != "z";
+    return fmt::format(
+        "(f32[B, S, 4] x, f32[B, S, 8] z, f32[4] c4 = {{0.5, -1, 2, 0.25}}, f32[8] c8 = {{1, -1, 0.5...}},\n"
+        " f32[4, 8] w48 = {{0.5, -0.25, 0.125...}}, f32[8, 4] w84 = {{-0.5, 0.25, 0.0625...}},\n"
+        " i64[4] split4 = {{0, 0, 2, 2}}, i64[4] split8 = {{0, 0, 2, 4}}, i64[1] axes = {{-1}},\n"
+        " i64[3] join4 = {{0, 0, 4}}, i64[3] join8 = {{0, 0, 8}}) => ({}{}) {{\n{}}}\n",
+        last, two ? ", " + other : "", body_);
   }
-}
 
-TensorType random_type() {
-  TensorType type{.dtype = static_cast<DType>(pick(kDTypeCount))};
-  if (pick(4) == 0) return type;
-  std::vector<Dim> dims;
-  for (int i = pick(4); i > 0; --i) dims.push_back(random_dim());
-  type.shape = SymShape(std::move(dims));
-  return type;
-}
-
-// Bytes that print and parse back: no NaN, bools of 0 and 1, no bits beyond the last element.
-Tensor random_tensor() {
-  DType dtype = static_cast<DType>(1 + pick(kDTypeCount - 1));
-  if (dtype == DType::string) dtype = DType::i64;
-  const Shape shape = pick(4) == 0 ? Shape{} : Shape{pick(4), 1 + pick(3)};
-  Tensor tensor = Tensor::zeros(dtype, shape);
-  auto* bytes = static_cast<uint8_t*>(tensor.raw_mutable());
-  for (int64_t i = 0; i < tensor.bytes(); ++i) bytes[i] = static_cast<uint8_t>(pick(dtype == DType::boolean ? 2 : 120));
-  if (bits_of(dtype) < 8 && tensor.bytes() > 0) {
-    const int64_t used = tensor.count() * bits_of(dtype) % 8;
-    if (used) bytes[tensor.bytes() - 1] = static_cast<uint8_t>(bytes[tensor.bytes() - 1] & ((1 << used) - 1));
+ private:
+  int below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+  // Recent values are likelier: long chains with some far uses.
+  const Known& pick() {
+    const int size = static_cast<int>(values_.size());
+    return values_[static_cast<size_t>(below(3) ? std::max(0, size - 1 - below(3)) : below(size))];
   }
-  return tensor;
-}
-
-// Names of a body differ from those around it: a file can't say otherwise.
-std::string value_name(int depth) {
-  return fmt::format("{}{}", std::string(static_cast<size_t>(9 - depth), '_'), random_name());
-}
-
-ValueId random_value(const Graph& graph) {
-  const auto values = graph.values();
-  return values.empty() ? kNoValue : values[static_cast<size_t>(pick(static_cast<int>(values.size())))];
-}
-
-std::shared_ptr<Graph> random_body(Graph& outer, int depth) {
-  std::shared_ptr<Graph> body = random_graph(depth - 1);
-  body->opsets = outer.opsets;
-  body->metadata.clear();
-  for (int i = pick(3); i > 0; --i) {
-    const ValueId captured = random_value(outer);
-    if (captured == kNoValue || body->find_value(outer.value(captured).name) != kNoValue) continue;
-    const ValueId inner = body->add_value(outer.value(captured).name, outer.value(captured).type);
-    body->captures().push_back({inner, captured});
-    body->outputs().push_back(inner);
+  std::string fresh() { return fmt::format("v{}", ++count_); }
+  std::string partner(int columns) {
+    for (int tries = 0; tries < 4; ++tries) {
+      if (const Known& other = pick(); other.columns == columns) return other.name;
+    }
+    return fmt::format("c{}", columns);
   }
-  return body;
-}
+  void line(const std::string& text) { body_ += "  " + text + "\n"; }
+  void result(const std::string& name, int columns) { values_.push_back({name, columns}); }
 
-Attribute random_attribute(Graph& graph, int depth) {
-  switch (pick(depth > 0 ? 8 : 7)) {
-    case 0: return *rc::gen::arbitrary<int64_t>();
-    case 1: return static_cast<float>(pick(1000)) / 7;
-    case 2: return random_name() + std::string("\0\n\x01", 3);
-    case 3: return random_tensor();
-    case 4: return *rc::gen::container<std::vector<int64_t>>(rc::gen::arbitrary<int64_t>());
-    case 5: return std::vector<float>(static_cast<size_t>(pick(3)), -0.5f);
-    case 6: return std::vector<std::string>(static_cast<size_t>(pick(3)), random_name());
-    default: return random_body(graph, depth);
+  void add() {
+    const Known a = pick();
+    const std::string y = fresh();
+    switch (below(7)) {
+      case 0:
+      case 1: {
+        static constexpr const char* kUnary[] = {"Neg", "Tanh", "Sigmoid", "Relu", "Abs", "Erf"};
+        line(fmt::format("{} = {}({})", y, kUnary[below(6)], a.name));
+        return result(y, a.columns);
+      }
+      case 2: {
+        static constexpr const char* kBinary[] = {"Add", "Sub", "Mul", "Max"};
+        line(fmt::format("{} = {}({}, {})", y, kBinary[below(4)], a.name, partner(a.columns)));
+        return result(y, a.columns);
+      }
+      case 3: {
+        line(fmt::format("{} = MatMul({}, {})", y, a.name, a.columns == 4 ? "w48" : "w84"));
+        return result(y, 12 - a.columns);
+      }
+      case 4: {  // [B, S, c] → [B, S, 2, c/2] → swap the last two → [B, S, c]
+        const std::string s = fresh(), t = fresh();
+        line(fmt::format("{} = Reshape({}, split{})", s, a.name, a.columns));
+        line(fmt::format("{} = Transpose<perm = [0, 1, 3, 2]>({})", t, s));
+        line(fmt::format("{} = Reshape({}, join{})", y, t, a.columns));
+        return result(y, a.columns);
+      }
+      case 5: {
+        if (a.columns == 8) return line(fmt::format("{} = Neg({})", y, a.name)), result(y, 8);
+        line(fmt::format("{} = Concat<axis = 2>({}, {})", y, a.name, a.name));
+        return result(y, 8);
+      }
+      default: {
+        const std::string r = fresh();
+        line(fmt::format("{} = ReduceMean({}, axes)", r, a.name));
+        line(fmt::format("{} = Sub({}, {})", y, a.name, r));
+        return result(y, a.columns);
+      }
+    }
   }
-}
 
-void add_random_node(Graph& graph, int depth) {
-  Node node;
-  node.domain = pick(2) ? "" : "com.microsoft";
-  node.op = pick(4) ? "Op" : "strange.op";
-  for (int i = pick(4); i > 0; --i) node.inputs.push_back(pick(4) ? random_value(graph) : kNoValue);
-  for (int i = pick(3); i > 0; --i) {
-    const std::string name = pick(2) ? "a" : random_name();
-    node.attributes[name] = random_attribute(graph, depth);
-  }
-  std::vector<std::string> outputs;
-  for (int i = pick(3); i > 0; --i) outputs.push_back(pick(4) ? graph.unique_name(value_name(depth)) : "");
-  outputs.push_back(graph.unique_name(value_name(depth) + "!"));
-  node.name = pick(2) ? "node " + outputs.back() : "";
-  const NodeId id = graph.add_node(std::move(node), outputs);
-  for (const ValueId output : graph.node(id).outputs) {
-    if (output != kNoValue) graph.value(output).type = random_type();
-  }
-  // A file has no unnamed nodes: they are called by their first output.
-  Node& made = graph.node(id);
-  for (size_t i = 0; made.name.empty(); ++i) {
-    if (made.outputs[i] != kNoValue) made.name = graph.value(made.outputs[i]).name;
-  }
-}
+  std::mt19937 random_;
+  std::vector<Known> values_;
+  std::string body_;
+  int count_ = 0;
+};
 
 }  // namespace
 
-std::unique_ptr<Graph> random_graph(int depth) {
-  auto graph = std::make_unique<Graph>();
-  graph->name = random_name();
-  graph->opsets = {{"", 17}, {"com.microsoft", 1}};
-  graph->metadata["key"] = random_name();
-  for (int i = pick(3); i > 0; --i) graph->add_input(value_name(depth), random_type());
-  for (int i = pick(3); i > 0; --i) graph->add_constant(value_name(depth), random_tensor());
-  for (int i = pick(5); i > 0; --i) add_random_node(*graph, depth);
-  for (int i = pick(3); i > 0; --i) {
-    const ValueId output = random_value(*graph);
-    if (output != kNoValue) graph->outputs().push_back(output);
-  }
-  return graph;
-}
+std::string random_graph(uint32_t seed, int nodes) { return Builder(seed).build(nodes); }
 
 }  // namespace nxrt::test

@@ -1,16 +1,14 @@
-// Random well-formed graphs for properties of readers, writers and rewrites: any element type, dims as polynomials,
-// omitted inputs and outputs, every kind of attribute, bodies that capture. They mean nothing: operators are made up.
+// Random well-formed graphs over elementwise operators, products, reshapes, transposes, concats and reductions, for
+// properties that must hold of any graph.
 #pragma once
 
-#include <rapidcheck.h>
-
-#include <memory>
-
-#include "graph/graph.h"
+#include <cstdint>
+#include <string>
 
 namespace nxrt::test {
 
-// To be called inside a property. `depth`: of nested bodies that may follow.
-std::unique_ptr<Graph> random_graph(int depth = 2);
+// In the text form, over symbols B and S and the constant dims 4 and 8; `nodes` operators, some of which nobody reads.
+// Equal arguments give equal graphs.
+std::string random_graph(uint32_t seed, int nodes);
 
 }  // namespace nxrt::test

@@ -70,7 +70,8 @@ TensorType with_leading_dim(TensorType type) {
 
 // A carried value may change its shape from one iteration to the next: only its element type and rank are certain.
 TensorType carried(const TensorType& initial) {
-  TensorType type{initial.dtype, {}, {}};
+  TensorType type;
+  type.dtype = initial.dtype;
   if (initial.shape) type.shape = SymShape(std::vector<Dim>(initial.shape->dims().size()));
   return type;
 }
