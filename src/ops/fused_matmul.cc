@@ -33,8 +33,10 @@ std::vector<TensorType> infer(const NodeView& node) {
   if (a.rank() < 2 || b.rank() < 2) {
     node.unsupported(fmt::format("inputs have ranks {} and {}, expected at least 2", a.rank(), b.rank()));
   }
-  const Dim m = a[a.rank() - (attrs.trans_a ? 1 : 2)], k = a[a.rank() - (attrs.trans_a ? 2 : 1)];
-  const Dim b_k = b[b.rank() - (attrs.trans_b ? 1 : 2)], n = b[b.rank() - (attrs.trans_b ? 2 : 1)];
+  const Dim& m = a[a.rank() - (attrs.trans_a ? 1 : 2)];
+  const Dim& k = a[a.rank() - (attrs.trans_a ? 2 : 1)];
+  const Dim& b_k = b[b.rank() - (attrs.trans_b ? 1 : 2)];
+  const Dim& n = b[b.rank() - (attrs.trans_b ? 2 : 1)];
   if (contradict(k, b_k))
     node.fail(
         fmt::format("inner dims of {} and {} are {} and {}, expected equal", a.text(), b.text(), k.text(), b_k.text()));

@@ -263,9 +263,9 @@ struct Grouped {
         finish_tile(cpu, config, tile, sinks, scratch, {args.out_dtype(0), args.out(0).p});
       });
       if (worker != 0) continue;
-      const int64_t out_size = bits_of(args.out_dtype(0)) / 8;
-      std::memset(static_cast<std::byte*>(args.out(0).p) + (b * s + rows.rows) * columns * out_size, 0,
-                  static_cast<size_t>((s - rows.rows) * columns * out_size));
+      const int64_t row = columns * bits_of(args.out_dtype(0)) / 8;
+      std::fill_n(static_cast<std::byte*>(args.out(0)) + (b * s + rows.rows) * row, (s - rows.rows) * row,
+                  std::byte{0});
     }
   }
 

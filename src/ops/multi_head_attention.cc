@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "ops/op.h"
 #include "ops/support/float_rows.h"
@@ -119,28 +120,47 @@ struct Layout {
         total(past + length) {}
 };
 
+// A worker's part of the workspace, and query rows [first, first + rows) of one head that it works on.
+struct HeadTile {
+  int64_t b, h, first, rows;
+  float *keys, *values, *q, *scores, *y, *line;  // [T, D], [T, Dv], [kRows, D], [kRows, T], [kRows, Dv], one row
+};
+
 struct MultiHead {
   const Kernels& cpu;
   Config c;
 
-  // Per worker: keys [T, D], values [T, Dv], queries [kRows, D], scores [kRows, T], results [kRows, Dv], one row.
   int64_t worker_floats(const Layout& l) const {
-    const int64_t floats = l.total * (c.dim + c.value_dim + kRows) + kRows * (c.dim + c.value_dim) + 2 * widest(l);
+    const int64_t floats = (l.total + kRows) * (c.dim + c.value_dim) + kRows * l.total + widest(l);
     return round_up(floats, 16);
   }
   int64_t widest(const Layout& l) const { return std::max({c.dim, c.value_dim, l.total}); }
 
+  HeadTile scratch_of(const Args& args, const Layout& l, int worker) const {
+    float* at = static_cast<float*>(args.workspace()) + worker * worker_floats(l);
+    const auto take = [&](int64_t floats) { return std::exchange(at, at + floats); };
+    HeadTile tile = {};
+    tile.keys = take(l.total * c.dim);
+    tile.values = take(l.total * c.value_dim);
+    tile.q = take(kRows * c.dim);
+    tile.scores = take(kRows * l.total);
+    tile.y = take(kRows * c.value_dim);
+    tile.line = at;
+    return tile;
+  }
+
   void run(const Args& args, Workers& workers) const {
     const Layout l(args);
     workers.shards(l.batch * c.heads, 1, [&](int64_t begin, int64_t end, int worker) {
-      float* keys = static_cast<float*>(args.workspace()) + worker * worker_floats(l);
-      float* values = keys + l.total * c.dim;
-      float* tile = values + l.total * c.value_dim;
+      HeadTile tile = scratch_of(args, l, worker);
       for (int64_t i = begin; i < end; ++i) {
-        gather(args, l, kKey, i / c.heads, i % c.heads, keys, tile);
-        gather(args, l, kValue, i / c.heads, i % c.heads, values, tile);
-        for (int64_t row = 0; row < l.rows; row += kRows) {
-          attend(args, l, i / c.heads, i % c.heads, row, std::min(kRows, l.rows - row), keys, values, tile);
+        tile.b = i / c.heads;
+        tile.h = i % c.heads;
+        gather(args, l, kKey, tile, tile.keys);
+        gather(args, l, kValue, tile, tile.values);
+        for (tile.first = 0; tile.first < l.rows; tile.first += kRows) {
+          tile.rows = std::min(kRows, l.rows - tile.first);
+          attend(args, l, tile);
         }
       }
     });
@@ -165,48 +185,44 @@ struct MultiHead {
   }
 
   // Past and new rows of one head as floats [T, dim]; the present output, when wanted, gets them too.
-  void gather(const Args& args, const Layout& l, int input, int64_t b, int64_t h, float* to, float* scratch) const {
-    const int64_t dim = input == kValue ? c.value_dim : c.dim, head = b * c.heads + h;
+  void gather(const Args& args, const Layout& l, int input, const HeadTile& tile, float* to) const {
+    const int64_t dim = input == kValue ? c.value_dim : c.dim, head = tile.b * c.heads + tile.h;
     const int past_input = input == kKey ? kPast : kPast + 1;
     for (int64_t t = 0; t < l.past; ++t) {
       const int64_t at = (head * l.past + t) * dim;
-      const float* x = as_floats(cpu, args.dtype(past_input), args.in(past_input), at, dim, scratch);
+      const float* x = as_floats(cpu, args.dtype(past_input), args.in(past_input), at, dim, tile.line);
       std::copy_n(x, dim, to + t * dim);
     }
-    for (int64_t t = 0; t < l.length; ++t) load(args, input, b, h, t, to + (l.past + t) * dim);
+    for (int64_t t = 0; t < l.length; ++t) load(args, input, tile.b, tile.h, t, to + (l.past + t) * dim);
     if (!args.has_out(input)) return;
     store_floats(cpu, args.out_dtype(input), to, args.out(input), head * l.total * dim, l.total * dim);
   }
 
-  void attend(const Args& args, const Layout& l, int64_t b, int64_t h, int64_t first, int64_t rows, const float* keys,
-              const float* values, float* tile) const {
-    float* q = tile;                      // [rows, D]
-    float* scores = q + kRows * c.dim;    // [rows, T]
-    float* y = scores + kRows * l.total;  // [rows, Dv]
-    float* scratch = y + kRows * c.value_dim;
-    for (int64_t r = 0; r < rows; ++r) load(args, kQuery, b, h, first + r, q + r * c.dim);
-    cpu.gemm_f32_plain(q, c.dim, keys, c.dim, true, scores, l.total, rows, l.total, c.dim);
+  void attend(const Args& args, const Layout& l, const HeadTile& tile) const {
+    const int64_t rows = tile.rows;
+    for (int64_t r = 0; r < rows; ++r) load(args, kQuery, tile.b, tile.h, tile.first + r, tile.q + r * c.dim);
+    cpu.gemm_f32_plain(tile.q, c.dim, tile.keys, c.dim, true, tile.scores, l.total, rows, l.total, c.dim);
     for (int64_t r = 0; r < rows; ++r) {
-      float* row = scores + r * l.total;
+      float* row = tile.scores + r * l.total;
       cpu.binary[static_cast<int>(Binary::mul)](row, 1, &c.scale, 0, row, l.total);
-      add_bias(args, l, b, h, first + r, row, scratch);
-      add_mask(args, l, b, first + r, row);
+      add_bias(args, l, tile, tile.first + r, row);
+      add_mask(args, l, tile.b, tile.first + r, row);
       cpu.softmax(row, row, l.total);
     }
-    cpu.gemm_f32_plain(scores, l.total, values, c.value_dim, false, y, c.value_dim, rows, c.value_dim, l.total);
+    cpu.gemm_f32_plain(tile.scores, l.total, tile.values, c.value_dim, false, tile.y, c.value_dim, rows, c.value_dim,
+                       l.total);
     for (int64_t r = 0; r < rows; ++r) {
-      const int64_t at = ((b * l.rows + first + r) * c.heads + h) * c.value_dim;
-      store_floats(cpu, args.out_dtype(0), y + r * c.value_dim, args.out(0), at, c.value_dim);
+      const int64_t at = ((tile.b * l.rows + tile.first + r) * c.heads + tile.h) * c.value_dim;
+      store_floats(cpu, args.out_dtype(0), tile.y + r * c.value_dim, args.out(0), at, c.value_dim);
     }
   }
 
-  void add_bias(const Args& args, const Layout& l, int64_t b, int64_t h, int64_t row, float* scores,
-                float* scratch) const {
+  void add_bias(const Args& args, const Layout& l, const HeadTile& tile, int64_t row, float* scores) const {
     if (!args.has(kScoreBias)) return;
     const Shape& shape = args.shape(kScoreBias);
-    const int64_t matrix = (shape[0] == 1 ? 0 : b) * shape[1] + (shape[1] == 1 ? 0 : h);
+    const int64_t matrix = (shape[0] == 1 ? 0 : tile.b) * shape[1] + (shape[1] == 1 ? 0 : tile.h);
     const int64_t at = (matrix * l.rows + row) * l.total;
-    const float* bias = as_floats(cpu, args.dtype(kScoreBias), args.in(kScoreBias), at, l.total, scratch);
+    const float* bias = as_floats(cpu, args.dtype(kScoreBias), args.in(kScoreBias), at, l.total, tile.line);
     cpu.binary[static_cast<int>(Binary::add)](scores, 1, bias, 1, scores, l.total);
   }
 
