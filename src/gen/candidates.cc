@@ -15,28 +15,40 @@ bool more_likely(const Candidate& a, const Candidate& b) {
 void Candidates::assign(std::span<const float> logits, float temperature, int top_k) {
   items_.clear();
   sorted_ = 0;
-  for (size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] > -std::numeric_limits<float>::infinity()) {
-      items_.push_back({.token = static_cast<int32_t>(i), .logit = logits[i]});
+  const float top = *std::max_element(logits.begin(), logits.end());
+  // The quotient of a tiny temperature is −∞, whose exponential is 0: never listed.
+  const auto weight = [&](float logit) { return std::exp((logit - top) / temperature); };
+  if (top_k > 0 && static_cast<size_t>(top_k) < logits.size()) {
+    collect_top(logits, static_cast<size_t>(top_k));
+    for (Candidate& c : items_) c.p = weight(c.logit);
+    std::erase_if(items_, [](const Candidate& c) { return c.p == 0; });
+  } else {
+    for (size_t i = 0; i < logits.size(); ++i) {
+      if (const float p = weight(logits[i]); p > 0) items_.push_back({static_cast<int32_t>(i), logits[i], p});
     }
   }
-  const size_t k = static_cast<size_t>(top_k);
-  if (top_k > 0 && k < items_.size()) {
-    std::nth_element(items_.begin(), items_.begin() + top_k, items_.end(), more_likely);
-    items_.resize(k);
-  }
-  const float top = std::max_element(items_.begin(), items_.end(), [](const Candidate& a, const Candidate& b) {
-                      return a.logit < b.logit;
-                    })->logit;
-  // In double: a tiny temperature must not overflow the quotient.
-  for (Candidate& c : items_) c.p = std::exp((static_cast<double>(c.logit) - top) / temperature);
   normalize();
+}
+
+// A heap of the best so far, the least of them in front: most of the vocabulary costs one comparison.
+void Candidates::collect_top(std::span<const float> logits, size_t count) {
+  for (size_t i = 0; i < logits.size(); ++i) {
+    const bool fills = items_.size() < count;
+    if (!fills && logits[i] <= items_.front().logit) continue;
+    if (!fills) {
+      std::pop_heap(items_.begin(), items_.end(), more_likely);
+      items_.pop_back();
+    }
+    items_.push_back({static_cast<int32_t>(i), logits[i], 0});
+    std::push_heap(items_.begin(), items_.end(), more_likely);
+  }
 }
 
 void Candidates::normalize() {
   double sum = 0;
   for (const Candidate& c : items_) sum += c.p;
-  for (Candidate& c : items_) c.p /= sum;
+  const double scale = 1 / sum;
+  for (Candidate& c : items_) c.p *= scale;
 }
 
 double Candidates::largest() const {
@@ -69,6 +81,10 @@ void Candidates::keep_first(size_t count) {
 
 void Candidates::keep_top_p(float top_p) {
   if (top_p >= 1) return;
+  // All tokens below this together hold less than half of 1 − top_p: the nucleus is full before the first of them.
+  const double never = 0.5 * (1.0 - top_p) / static_cast<double>(items_.size());
+  std::erase_if(items_, [never](const Candidate& c) { return c.p < never; });
+  sorted_ = std::min(sorted_, items_.size());
   double reached = 0;
   size_t count = 0;
   while (count < items_.size()) {

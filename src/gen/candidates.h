@@ -22,7 +22,8 @@ struct Candidate {
 
 class Candidates {
  public:
-  // softmax(logits / temperature) over all tokens above −∞, or the top_k > 0 most likely (ties: lowest id).
+  // softmax(logits / temperature) over all tokens, or the top_k > 0 most likely (ties: lowest id). A token whose
+  // probability is 0 in float isn't listed.
   void assign(std::span<const float> logits, float temperature, int top_k);
 
   void keep_top_p(float top_p);       // the fewest most likely ones that reach top_p together
@@ -40,6 +41,7 @@ class Candidates {
   const Candidate& draw(double u) const;
 
  private:
+  void collect_top(std::span<const float> logits, size_t count);
   template <class Keep>
   void keep_if(Keep keep);
   void normalize();

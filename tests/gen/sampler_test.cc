@@ -169,7 +169,7 @@ void expect_same(const Candidates& got, const Definition& expected) {
   std::map<int, double> p;
   for (const Candidate& c : got.items()) p[c.token] = c.p;
   ASSERT_EQ(p.size(), expected.list.size());
-  for (const Candidate& c : expected.list) EXPECT_NEAR(p.at(c.token), c.p, 1e-9) << c.token;
+  for (const Candidate& c : expected.list) EXPECT_NEAR(p.at(c.token), c.p, 1e-6) << c.token;
 }
 
 TEST(Candidates, FiltersMatchTheirDefinitions) {
@@ -194,6 +194,18 @@ TEST(Candidates, FiltersMatchTheirDefinitions) {
       Definition k(logits, temperature);
       k.cut(40);
       expect_same(c, k);
+    }
+  }
+}
+
+TEST(Candidates, TopPOfEqualsNeverLeavesNothing) {
+  for (const size_t size : {1, 3, 7, 49, 1000}) {
+    for (const float top_p : {0.0f, 0.5f, 0.99999994f}) {
+      Candidates c;
+      c.assign(std::vector<float>(size, 1.5f), 1, 0);
+      c.keep_top_p(top_p);
+      EXPECT_GE(static_cast<double>(c.items().size()), top_p * static_cast<double>(size) - 1);
+      EXPECT_GE(c.items().size(), 1u);
     }
   }
 }
