@@ -5,8 +5,8 @@
  *   if (nxrt_run(session, names, &x, 1, outputs, 1) != NXRT_OK) puts(nxrt_error_text());
  *
  * Threads: any number of threads may run one session; the runs take turns. A tensor belongs to one thread at a time.
- * Errors:  a function that fails answers NULL or a code other than NXRT_OK, and nxrt_error_* describe the last failure of
- *          the calling thread. No C++ exception leaves a function of this header. A NULL where an object is expected is
+ * Errors:  a function that fails answers NULL or a code other than NXRT_OK, and nxrt_error_* describe the last failure
+ * of the calling thread. No C++ exception leaves a function of this header. A NULL where an object is expected is
  *          NXRT_INVALID_ARGUMENT.
  * Memory:  what a function creates, its _free or _close releases (NULL is fine). Strings belong to the library and live
  *          until the object they came from is released, error strings until the thread's next failure.
@@ -75,9 +75,9 @@ void nxrt_session_close(nxrt_session* session);
 
 int nxrt_input_count(const nxrt_session* session);
 int nxrt_output_count(const nxrt_session* session);
-const char* nxrt_input_name(const nxrt_session* session, int index);  /* NULL past the end */
+const char* nxrt_input_name(const nxrt_session* session, int index); /* NULL past the end */
 const char* nxrt_output_name(const nxrt_session* session, int index);
-const char* nxrt_input_type(const nxrt_session* session, int index);  /* "f32[batch, 64]" */
+const char* nxrt_input_type(const nxrt_session* session, int index); /* "f32[batch, 64]" */
 const char* nxrt_output_type(const nxrt_session* session, int index);
 
 /* A tensor with memory of its own, zeroed; and one over the caller's memory, which must outlive it. Row-major. */

@@ -6,10 +6,11 @@ from pathlib import Path
 from .files import Tree, tracked
 
 TOOL = "clang-format-19"
+FOLDERS = ("src", "include", "tests", "fuzz", "bench")
 
 
 def problems(root: Path) -> list[str]:
-    files = [str(p) for p in tracked(root, "src/**/*.h", "src/**/*.cc", "src/**/*.inc", "tests/**/*.cc", "tests/**/*.h", "include/**/*.h", "fuzz/*.cc", "bench/*.cc")]
+    files = [str(p) for folder in FOLDERS for p in tracked(root, f"{folder}/**/*.h", f"{folder}/**/*.cc")]
     if not files:
         return []
     result = subprocess.run([TOOL, "--dry-run", "--Werror", *files], capture_output=True, text=True)

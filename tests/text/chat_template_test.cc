@@ -66,9 +66,9 @@ TEST(ChatTemplate, HostileTemplatesEnd) {
                     "n.s }}{% endfor %}")
                 .find("too large"),
             std::string::npos);
-  EXPECT_NE(refusal("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}")
-                .find("more than"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal("{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}").find("more than"),
+      std::string::npos);
   EXPECT_NE(refusal("{% set n = namespace() %}{% set n.n = n %}{{ n }}").find("nested more than"), std::string::npos);
   EXPECT_NE(refusal("{% set l = [] %}{{ l.append(l) }}{{ l == [l] }}").find("nested more than"), std::string::npos);
   EXPECT_EQ(refusal("{% set n = namespace(x=[]) %}{% for i in range(30000) %}{% set n.x = [n.x] %}{% endfor %}"),

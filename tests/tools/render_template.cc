@@ -1,5 +1,5 @@
-// Renders chat templates for tests/tools/compare_chat_templates.py: one JSON object {template, variables} per line in, one
-// {output} or {error} per line out.
+// Renders chat templates for tests/tools/compare_chat_templates.py: one JSON object {template, variables} per line in,
+// one {output} or {error} per line out.
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -12,7 +12,8 @@ int main() {
     const genai::Json job = genai::Json::parse(line);
     genai::Json answer;
     try {
-      answer["output"] = genai::ChatTemplate::parse(job["template"].get<std::string>(), "template").render(job["variables"]);
+      answer["output"] =
+          genai::ChatTemplate::parse(job["template"].get<std::string>(), "template").render(job["variables"]);
     } catch (const nxrt::Error& error) {
       answer["error"] = error.text();
     }
