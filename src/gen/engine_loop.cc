@@ -152,12 +152,14 @@ void Engine::Loop::place(std::unique_ptr<Answer> owned) {
       return finish(answer, answer.end({.reason = Finish::Reason::failed, .error = std::move(closed)}));
     }
     conversation = it->second.get();
-    s.tokens = conversation->tokens;
+    const int64_t kept = std::min(request.keep.value_or(conversation->length()), conversation->length());
+    s.tokens.assign(conversation->tokens.begin(), conversation->tokens.begin() + kept);
   }
+  const int64_t shared = std::min(s.length(), s.length() + static_cast<int64_t>(request.prompt.size()) - 1);
   s.tokens.insert(s.tokens.end(), request.prompt.begin(), request.prompt.end());
   s.prompt = s.length();
   s.limit = limit_of(request, s.prompt);
-  if (conversation != nullptr && !s.score_prompt) cache_.fork(*conversation, s, s.length() - 1);
+  if (conversation != nullptr && !s.score_prompt) cache_.fork(*conversation, s, shared);
   for (const auto& [id, other] : answers_) {
     if (&other->turn() == &answer.turn() && other->index() == 0 && answer.index() > 0) s.leader = &other->sequence;
   }
@@ -257,7 +259,10 @@ void Engine::Loop::settle(const Slot& slot, std::span<const float> logits) {
   ++counted_.generated_tokens;
   Event event = answer.accept(token, now());
   if (event.finish) return finish(answer, std::move(event));
+  EventListener* const listener = request.listener.get();
+  if (listener != nullptr) listener->before(event);
   answer.turn().channel->push(std::move(event));
+  if (listener != nullptr) listener->available();
 }
 
 // Everything the request held is given back before its terminal event can be seen: the next request may count on it.
@@ -280,8 +285,11 @@ void Engine::Loop::finish(Answer& answer, Event event) {
     --open_;
   }
   publish();
+  EventListener* const listener = turn->request.listener.get();
+  if (listener != nullptr) listener->before(event);
   if (--turn->open == 0) turn->request.guard.reset();
   turn->channel->push(std::move(event));
+  if (listener != nullptr) listener->available();
 }
 
 void Engine::Loop::commit(Answer& answer) {

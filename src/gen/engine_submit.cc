@@ -86,7 +86,10 @@ Ticket Engine::Loop::submit(Request request) {
   if (asked.context) {
     const auto known = context_lengths_.find(*asked.context);
     if (known == context_lengths_.end()) throw Error(Code::not_found, "the context doesn't exist", "context");
-    context_tokens = known->second;
+    context_tokens = asked.keep.value_or(known->second);
+    if (context_tokens < 0 || context_tokens > known->second) {
+      refuse(fmt::format("keep is {}, expected 0 to {}, the context's tokens", context_tokens, known->second), "keep");
+    }
   }
   lock.unlock();
   check(asked, context_tokens);

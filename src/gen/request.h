@@ -14,6 +14,18 @@ namespace genai {
 
 using ContextId = nxrt::Id<struct ContextTag, int64_t>;  // a conversation the engine keeps between requests
 
+struct Event;
+
+// Hears of a request's events on the engine's thread: it must return quickly and may not throw.
+class EventListener {
+ public:
+  virtual ~EventListener() = default;
+  // Before the event can be read. With an answer's last event: after the context has taken the answer, before the
+  // request's guard is released.
+  virtual void before(const Event& event) noexcept = 0;
+  virtual void available() noexcept = 0;  // an event can be read now
+};
+
 struct Request {
   std::vector<TokenId> prompt;    // appended to the context's tokens, if there is a context
   std::optional<int> max_tokens;  // absent: as many as context and pool allow; 0 only with prompt_logprobs
@@ -27,10 +39,12 @@ struct Request {
   int n = 1;                           // answers to the same prompt; they share its blocks
   int priority = 0;                    // higher goes first
   std::optional<ContextId> context;    // continue this conversation; its tokens change only when the answer is complete
+  std::optional<int64_t> keep;         // of the context's tokens, the first so many; absent: all of them
   std::shared_ptr<TokenConstraint> constraint;
   // Released when the last answer has ended: after its tokens are committed to the context and before its terminal
   // event can be seen, whatever the ending. A session's lease goes here.
   std::shared_ptr<void> guard;
+  std::shared_ptr<EventListener> listener;  // may be null
 };
 
 struct Finish {

@@ -179,5 +179,58 @@ TEST(Context, ATooLongTurnIsRefusedAndSoIsAnUnknownContext) {
   EXPECT_THROW(bench.engine->submit(request), Error);
 }
 
+// Hears what the reader will, before the reader can.
+struct Listener : EventListener {
+  void before(const Event& event) noexcept override {
+    tokens += event.token.valid();
+    guard_held_at_the_end = event.finish ? !guard.expired() : guard_held_at_the_end;
+  }
+  void available() noexcept override { ++events; }
+  std::weak_ptr<void> guard;
+  int tokens = 0, events = 0;
+  bool guard_held_at_the_end = false;
+};
+
+TEST(Context, ATurnCanKeepOnlyTheBeginning) {
+  EngineBench bench;
+  const ContextId context = bench.engine->create_context();
+  Request first = EngineBench::greedy(EngineBench::prompt(1, 40), 10);
+  first.context = context;
+  bench.run(std::move(first));
+  for (const int64_t keep : {int64_t{0}, int64_t{17}, int64_t{50}}) {
+    SCOPED_TRACE(keep);
+    const ContextId branch = bench.engine->fork(context, 50);
+    std::vector<TokenId> expected = bench.engine->tokens(branch);
+    expected.resize(static_cast<size_t>(keep));
+    const auto more = EngineBench::prompt(5, 3);
+    expected.insert(expected.end(), more.begin(), more.end());
+    Request next = EngineBench::greedy(more, 6);
+    next.context = branch;
+    next.keep = keep;
+    const auto events = bench.run(std::move(next));
+    EXPECT_EQ(tokens_of(events), EngineBench::expected(expected, 6));
+    EXPECT_EQ(events.back().usage.cached_tokens, std::min<int64_t>(keep, 49));  // the 50th was sampled, never run
+    EXPECT_EQ(bench.engine->tokens(branch).size(), static_cast<size_t>(keep) + 9);
+  }
+  Request beyond = EngineBench::greedy(EngineBench::prompt(1, 3), 6);
+  beyond.context = context;
+  beyond.keep = 51;
+  EXPECT_THROW(bench.engine->submit(std::move(beyond)), Error);
+}
+
+TEST(Context, AListenerHearsTheEndWhileTheGuardIsHeld) {
+  EngineBench bench;
+  auto listener = std::make_shared<Listener>();
+  Request request = EngineBench::greedy(EngineBench::prompt(1, 5), 7);
+  request.guard = std::make_shared<int>(1);
+  listener->guard = request.guard;
+  request.listener = listener;
+  bench.run(std::move(request));
+  EXPECT_EQ(listener->tokens, 7);
+  EXPECT_EQ(listener->events, 7);
+  EXPECT_TRUE(listener->guard_held_at_the_end);
+  EXPECT_TRUE(listener->guard.expired());
+}
+
 }  // namespace
 }  // namespace genai
