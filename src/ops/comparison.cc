@@ -92,21 +92,24 @@ struct Xor {
     return static_cast<T>(a ^ b);
   }
 };
-// A shift by the width or more leaves nothing.
+// A shift by the width or more, or by a negative number, leaves nothing but the sign.
+template <class T>
+bool within_width(T shift) {
+  return static_cast<uint64_t>(shift) < sizeof(T) * 8;
+}
 struct ShiftLeft {
   template <class T>
   T operator()(T a, T b) const {
-    return b < sizeof(T) * 8 ? static_cast<T>(static_cast<uint64_t>(a) << b) : T{0};
+    return within_width(b) ? static_cast<T>(static_cast<uint64_t>(a) << b) : T{0};
   }
 };
 struct ShiftRight {
   template <class T>
   T operator()(T a, T b) const {
-    return b < sizeof(T) * 8 ? static_cast<T>(a >> b) : T{0};
+    return static_cast<T>(a >> (within_width(b) ? static_cast<int>(b) : static_cast<int>(sizeof(T) * 8 - 1)) >>
+                          (within_width(b) ? 0 : 1));
   }
 };
-
-using Unsigned = Types<uint8_t, uint16_t, uint32_t, uint64_t>;
 
 template <class Allowed>
 std::vector<TensorType> infer_bits(const NodeView& node) {
@@ -131,12 +134,12 @@ std::vector<TensorType> infer_shift(const NodeView& node) {
   if (direction != "LEFT" && direction != "RIGHT") {
     node.fail(fmt::format("attribute 'direction' is '{}', expected 'LEFT' or 'RIGHT'", direction));
   }
-  return infer_bits<Unsigned>(node);
+  return infer_bits<Integers>(node);
 }
 
 Kernel prepare_shift(const NodeView& node, Prepare& with) {
-  return node.str("direction") == "LEFT" ? prepare_bits<ShiftLeft, Unsigned>(node, with)
-                                         : prepare_bits<ShiftRight, Unsigned>(node, with);
+  return node.str("direction") == "LEFT" ? prepare_bits<ShiftLeft, Integers>(node, with)
+                                         : prepare_bits<ShiftRight, Integers>(node, with);
 }
 
 }  // namespace

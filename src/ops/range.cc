@@ -7,7 +7,7 @@
 namespace nxrt::ops {
 namespace {
 
-using Allowed = Types<float, double, int16_t, int32_t, int64_t>;
+using Allowed = decltype(Floats{} + Types<int16_t, int32_t, int64_t>{});
 
 // max(ceil((limit - start) / delta), 0)
 template <class T>
@@ -37,10 +37,11 @@ Dim constant_length(const NodeView& node) {
   Dim result;
   const Tensor *start = node.constant(0), *limit = node.constant(1), *delta = node.constant(2);
   if (!start || !limit || !delta || start->count() != 1 || limit->count() != 1 || delta->count() != 1) return result;
-  visit(Types<float, double>{}, start->dtype(), [&](auto tag) {
+  visit(Floats{}, start->dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if (*delta->data<T>() == T{0}) node.fail("delta is 0");
-    result = length(*start->data<T>(), *limit->data<T>(), *delta->data<T>());
+    const auto value = [](const Tensor* x) { return load(*static_cast<const T*>(x->raw())); };
+    if (value(delta) == 0) node.fail("delta is 0");
+    result = length(value(start), value(limit), value(delta));
   });
   return result;
 }
@@ -61,7 +62,7 @@ std::vector<Shape> resolve(const NodeView&, const Args& args) {
   visit(Allowed{}, args.dtype(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T *start = args.in(0), *limit = args.in(1), *delta = args.in(2);
-    if (*delta != T{0}) count = length(*start, *limit, *delta);
+    if (load(*delta) != Computed<T>{0}) count = length(load(*start), load(*limit), load(*delta));
   });
   return {Shape{count}};
 }
@@ -70,9 +71,11 @@ Kernel prepare(const NodeView&, Prepare&) {
   return [](const Args& args, Workers&) {
     visit(Allowed{}, args.dtype(0), [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const T start = *static_cast<const T*>(args.in(0)), delta = *static_cast<const T*>(args.in(2));
+      const auto start = load(*static_cast<const T*>(args.in(0))), delta = load(*static_cast<const T*>(args.in(2)));
       T* y = args.out(0);
-      for (int64_t i = 0; i < args.out_shape(0).count(); ++i) y[i] = static_cast<T>(start + static_cast<T>(i) * delta);
+      for (int64_t i = 0; i < args.out_shape(0).count(); ++i) {
+        y[i] = store<T>(static_cast<Computed<T>>(start + static_cast<Computed<T>>(i) * delta));
+      }
     });
   };
 }

@@ -133,6 +133,7 @@ Computed<T> reduced(const T* x, const Reduction& r) {
     return static_cast<Computed<T>>(shift + std::log(sum));
   } else {
     A total = F::template start<A>();
+    if constexpr (std::is_same_v<T, bool>) total = total > 0;  // the lowest bool is false
     r.each(x, [&](const T& v) { total = F::fold(total, static_cast<A>(load(v))); });
     return static_cast<Computed<T>>(F::finish(total, r.reduced_count));
   }

@@ -45,6 +45,15 @@ TEST(Comparison, Bits) {
       Tensor::of<uint8_t>({2}, {3, 50}));
 }
 
+TEST(Comparison, SignedShiftsKeepTheSign) {
+  const Tensor a = Tensor::of<int8_t>({4}, {-8, 64, -1, 4}), b = Tensor::of<int8_t>({4}, {1, 1, 100, -1});
+  const auto shift = [&](const char* to) {
+    return run_op("BitShift", {a, b}, {.attributes = {{"direction", std::string(to)}}});
+  };
+  expect_equal(shift("LEFT"), Tensor::of<int8_t>({4}, {-16, -128, 0, 0}));
+  expect_equal(shift("RIGHT"), Tensor::of<int8_t>({4}, {-4, 32, -1, 0}));
+}
+
 TEST(Comparison, SaysWhatIsWrong) {
   expect_error(Code::invalid_argument, "input 0 is f32, expected bool",
                [] { run_op("And", {random_f32({1}), random_f32({1})}); });

@@ -23,6 +23,11 @@ TEST(Range, FloatsAreResolvedWhileRunning) {
               0);
 }
 
+TEST(Range, Halves) {
+  const auto half = [](float x) { return cast_from_f32(Tensor::of<float>({}, {x}), DType::f16); };
+  expect_near(to_f32(run_op("Range", {half(1), half(3), half(0.75f)})), Tensor::of<float>({3}, {1, 1.75f, 2.5f}), 0);
+}
+
 TEST(Range, FollowsSymbols) {
   const auto known = [](Dim d) { return TensorType{DType::i64, SymShape{}, std::vector<Dim>{d}}; };
   const Dim p = Dim::symbol("P"), s = Dim::symbol("S");

@@ -117,6 +117,12 @@ TEST(ReduceRules, EmptySetsHaveTheirNeutralElement) {
   expect_equal(run_op("ReduceMin", {x, axes}), Tensor::of<float>({2, 1}, {inf, inf}));
 }
 
+TEST(ReduceRules, EmptySetsOfBool) {
+  const Tensor x = Tensor::zeros(DType::boolean, {2, 0}), axes = Tensor::of<int64_t>({1}, {1});
+  expect_equal(run_op("ReduceMax", {x, axes}), Tensor::of<bool>({2, 1}, {false, false}));
+  expect_equal(run_op("ReduceMin", {x, axes}), Tensor::of<bool>({2, 1}, {true, true}));
+}
+
 TEST(ReduceRules, OtherTypes) {
   const Tensor big = Tensor::of<int64_t>({3}, {1LL << 60, 1, 1});
   expect_equal(run_op("ReduceSum", {big}), Tensor::of<int64_t>({1}, {(1LL << 60) + 2}));
