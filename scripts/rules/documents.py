@@ -1,31 +1,50 @@
-"""What the documents say exists: environment variables and the map of folders."""
+"""What the documents say exists: environment variables, links, the map of folders."""
 import re
 from pathlib import Path
 
 from .files import Tree, tracked
 
+README_LINES = 120
+
+
+def environment(root: Path) -> list[str]:
+    env, configuration = root / "src/base/env.cc", root / "docs/configuration.md"
+    if not env.exists():
+        return []
+    read = set(re.findall(r'EnvVariable\{EnvName::\w+,\s*"(\w+)"', env.read_text()))
+    documented = set(re.findall(r"^\| `(\w+)`", configuration.read_text(), re.M)) if configuration.exists() else set()
+    found = [f"src/base/env.cc reads {name}, docs/configuration.md does not document it" for name in sorted(read - documented)]
+    return found + [f"docs/configuration.md documents {name}, nothing reads it" for name in sorted(documented - read)]
+
+
+def links(root: Path) -> list[str]:
+    found = []
+    for document in tracked(root, "*.md", "docs/**/*.md"):
+        for link in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+            if "://" not in link and not (document.parent / link).exists():
+                found.append(f"{document.relative_to(root)} links to {link}, which does not exist")
+    return found
+
+
+def folder_map(root: Path) -> list[str]:
+    readme = root / "README.md"
+    if not readme.exists():
+        return []
+    text = readme.read_text()
+    named = set(re.findall(r"^\| `src/(\w+)/`", text, re.M))
+    there = {p.relative_to(root).parts[1] for p in tracked(root, "src/**/*.cc")}
+    found = [f"README.md: the map of folders lacks src/{name}/" for name in sorted(there - named)]
+    found += [f"README.md: the map of folders names src/{name}/, which does not exist" for name in sorted(named - there)]
+    lines = text.count("\n")
+    return found + ([f"README.md: {lines} lines, at most {README_LINES}"] if lines > README_LINES else [])
+
 
 def problems(root: Path) -> list[str]:
-    found = []
-    env = root / "src/base/env.cc"
-    configuration = root / "docs/configuration.md"
-    if env.exists():
-        read = set(re.findall(r'EnvVariable\{EnvName::\w+,\s*"(\w+)"', env.read_text()))
-        documented = set(re.findall(r"^\| `(\w+)`", configuration.read_text(), re.M)) if configuration.exists() else set()
-        found += [f"src/base/env.cc reads {name}, docs/configuration.md does not document it" for name in sorted(read - documented)]
-        found += [f"docs/configuration.md documents {name}, nothing reads it" for name in sorted(documented - read)]
-    readme = root / "README.md"
-    if readme.exists():
-        text = readme.read_text()
-        if text.count("\n") > 120:
-            found.append("README.md: more than 120 lines")
-        for link in re.findall(r"\]\(([^)#]+)\)", text):
-            if "://" not in link and not (root / link).exists():
-                found.append(f"README.md links to {link}, which does not exist")
-    return found
+    return environment(root) + links(root) + folder_map(root)
 
 
 def self_test() -> bool:
     env = 'EnvVariable{EnvName::a, "A", ""}, EnvVariable{EnvName::b, "B", ""}'
-    with Tree({"src/base/env.cc": env, "docs/configuration.md": "| `A` | x |\n| `C` | x |\n", "README.md": "[x](gone.md)\n"}) as bad:
-        return len(problems(bad)) == 3
+    readme = "[x](gone.md)\n| `src/nowhere/` | x |\n" + "\n" * README_LINES
+    with Tree({"src/base/env.cc": env, "docs/configuration.md": "| `A` | x |\n| `C` | x |\n", "README.md": readme}) as bad:
+        return len(problems(bad)) == 6
