@@ -37,8 +37,12 @@ void expect_room_for_tokens(const GgufFile& file, const LlamaConfig& config, con
               file.place_of_tensor("token_embd.weight"));
 }
 
+int64_t accuracy_level(ActivationBits activations) {
+  return activations == ActivationBits::int8 ? 4 : activations == ActivationBits::int16 ? 2 : 1;
+}
+
 // Turns weights into graph and data file; returns how many tensors had to be rounded.
-int64_t write_graph(const GgufFile& file, const LlamaConfig& config, Precision precision,
+int64_t write_graph(const GgufFile& file, const LlamaConfig& config, const ImportOptions& options,
                     const std::filesystem::path& folder, const Progress& progress) {
   ImportProgress state{.stage = "weights"};
   for (const GgufTensor& tensor : file.tensors()) state.total_bytes += static_cast<int64_t>(tensor.data.size());
@@ -48,8 +52,8 @@ int64_t write_graph(const GgufFile& file, const LlamaConfig& config, Precision p
   };
   nxrt::Graph graph;
   DataFile data(folder / "model.onnx.data");
-  WeightStore weights(file, graph, data, precision, advance);
-  build_llama_graph(config, file, weights, graph);
+  WeightStore weights(file, graph, data, options.precision, advance);
+  build_llama_graph(config, file, accuracy_level(options.activations), weights, graph);
   data.finish();
   nxrt::verify(graph, file.where());
   nxrt::write_model(graph, folder / "model.onnx", {.already_external = weights.take_external()});
@@ -90,7 +94,7 @@ ImportReport import_model(const ImportOptions& options, const Progress& progress
   const ModelCard card = read_card(*file);
 
   NewFolder folder(options.target, options.overwrite);
-  const int64_t rounded = write_graph(*file, config, options.precision, folder.path(), progress);
+  const int64_t rounded = write_graph(*file, config, options, folder.path(), progress);
   write_package_files(folder.path(), config, tokenizer, card);
 
   ImportReport report{.architecture = config.architecture, .name = card.name, .license = card.license};

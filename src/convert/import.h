@@ -19,10 +19,15 @@ namespace genai {
 // bits) and carry the rest over. f16: weights stored in half, computed in f32.
 enum class Precision { keep, int4, int8, f16, f32 };
 
+// What meets quantized weights (MatMulNBits' accuracy_level). Two int8 terms (int16) keep the tokens of float
+// activations where one flips near-ties; while one stream decodes, bound by memory, they cost the same.
+enum class ActivationBits { int8, int16, f32 };
+
 struct ImportOptions {
   std::filesystem::path source;  // .gguf file
   std::filesystem::path target;  // folder to make
   Precision precision = Precision::keep;
+  ActivationBits activations = ActivationBits::int16;
   bool overwrite = false;
 };
 

@@ -20,12 +20,11 @@ using nxrt::ValueId;
 
 namespace {
 
-constexpr int64_t kInt8Activations = 4;  // MatMulNBits accuracy_level
-
 class Builder {
  public:
-  Builder(const LlamaConfig& config, const GgufFile& file, WeightStore& weights, nxrt::Graph& graph)
-      : config_(config), file_(file), weights_(weights), graph_(graph) {}
+  Builder(const LlamaConfig& config, const GgufFile& file, int64_t accuracy_level, WeightStore& weights,
+          nxrt::Graph& graph)
+      : config_(config), file_(file), accuracy_level_(accuracy_level), weights_(weights), graph_(graph) {}
 
   void build() {
     graph_.name = "main_graph";
@@ -147,7 +146,7 @@ class Builder {
                 {"N", matrix.rows},
                 {"bits", int64_t{matrix.form.bits}},
                 {"block_size", int64_t{matrix.form.block}},
-                {"accuracy_level", kInt8Activations}})[0];
+                {"accuracy_level", accuracy_level_}})[0];
   }
 
   // A projection of layer `layer`: `tensor` is "attn_q", `part` is "attn/q_proj".
@@ -272,6 +271,7 @@ class Builder {
 
   const LlamaConfig& config_;
   const GgufFile& file_;
+  int64_t accuracy_level_;
   WeightStore& weights_;
   nxrt::Graph& graph_;
   ValueId ids_, mask_, sequence_lengths_, total_length_, cos_, sin_, residual_;
@@ -281,8 +281,9 @@ class Builder {
 
 }  // namespace
 
-void build_llama_graph(const LlamaConfig& config, const GgufFile& file, WeightStore& weights, nxrt::Graph& graph) {
-  Builder(config, file, weights, graph).build();
+void build_llama_graph(const LlamaConfig& config, const GgufFile& file, int64_t accuracy_level, WeightStore& weights,
+                       nxrt::Graph& graph) {
+  Builder(config, file, accuracy_level, weights, graph).build();
 }
 
 }  // namespace genai

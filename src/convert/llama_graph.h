@@ -12,6 +12,8 @@
 namespace genai {
 
 // Adds everything to `graph`, streaming the weights through `weights` in the order the graph uses them.
-void build_llama_graph(const LlamaConfig& config, const GgufFile& file, WeightStore& weights, nxrt::Graph& graph);
+// `accuracy_level` is MatMulNBits': 1 float, 2 half, 4 int8 activations.
+void build_llama_graph(const LlamaConfig& config, const GgufFile& file, int64_t accuracy_level, WeightStore& weights,
+                       nxrt::Graph& graph);
 
 }  // namespace genai

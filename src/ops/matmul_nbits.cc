@@ -1,7 +1,8 @@
 // com.microsoft MatMulNBits: y = A · dequantize(B)ᵀ (+ bias), w = (q − zero_point) · scale per block along K.
 // Inputs: A [..., K]; B u8 [N, blocks, block·bits/8], low bits first; scales [N, blocks]; zero_points? packed u8
 // [N, ceil(blocks·bits/8)] or [N, blocks] in A's type (default 2^(bits−1)); g_idx? (only the identity); bias? [N].
-// accuracy_level 4 allows int8 activations, one scale per block; every other level computes in f32.
+// accuracy_level 4 allows int8 activations, one scale per block; 2 and 3 (f16, bf16) take two int8 terms; the others
+// f32.
 #include <fmt/format.h>
 
 #include <array>
@@ -145,10 +146,10 @@ Kernel prepare(const NodeView& node, Prepare& with) {
   const Attributes a(node);
   expect_ordered_groups(node, a);
   const auto weights = std::make_shared<const PackedNBits>(pack(node, a, with.workers));
-  const bool int8_activations = a.accuracy_level == 4;
-  const NBitsProduct product = {
-      with.cpu, weights,       int8_activations,
-      5,        "MatMulNBits", fmt::format("int{} b{} {}", a.bits, a.block, int8_activations ? "q8" : "f32")};
+  const Activations activations = activations_for(a.accuracy_level);
+  const NBitsProduct product = {with.cpu,      weights,
+                                activations,   5,
+                                "MatMulNBits", fmt::format("int{} b{} {}", a.bits, a.block, name_of(activations))};
   Kernel kernel = [product](const Args& args, Workers& workers) { product.run(args, workers); };
   kernel.workspace = [product](const Args& args, int width) { return product.workspace(args, width); };
   kernel.packed_inputs = {1, 2};

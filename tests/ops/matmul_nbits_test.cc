@@ -1,3 +1,6 @@
+#include <cmath>
+#include <cstring>
+
 #include "base/dispatch_ledger.h"
 #include "base/process_gate.h"
 #include "ops/contrib_golden.h"
@@ -28,8 +31,54 @@ TEST_P(MatMulNBits, TheLedgerTellsWhichRouteRan) {
   run_op("MatMulNBits", inputs(), node(32, 4, &cpu()));
   EXPECT_TRUE(ledger().saw("MatMulNBits", name_of(GetParam()), "int4 b32 q8"));
   EXPECT_FALSE(ledger().saw("MatMulNBits", name_of(GetParam()), "int4 b32 f32"));
+  run_op("MatMulNBits", inputs(), node(32, 2, &cpu()));
+  EXPECT_TRUE(ledger().saw("MatMulNBits", name_of(GetParam()), "int4 b32 q16"));
   run_op("MatMulNBits", inputs(), node(32, 0, &cpu()));
   EXPECT_TRUE(ledger().saw("MatMulNBits", name_of(GetParam()), "int4 b32 f32"));
+}
+
+// Many rows and columns, so that tiles and chunks of panels have borders inside the result; weights of known values.
+std::vector<Tensor> wide_inputs(int64_t rows, int64_t n, int64_t k) {
+  Tensor q = Tensor::uninitialized(DType::u8, {n, k / 32, 16});
+  for (int64_t i = 0; i < q.count(); ++i) q.data<uint8_t>()[i] = static_cast<uint8_t>(i * 37 + i / 11);
+  return {random_f32({rows, k}), q, random_f32({n, k / 32})};
+}
+
+OpRun wide_node(int64_t n, int64_t k, int64_t level, const Kernels* cpu) {
+  OpRun run = node(32, level, cpu);
+  run.attributes["K"] = k;
+  run.attributes["N"] = n;
+  return run;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  double most = 0;
+  for (int64_t i = 0; i < a.count(); ++i)
+    most = std::max<double>(most, std::fabs(a.data<float>()[i] - b.data<float>()[i]));
+  return most;
+}
+
+// Level 2 promises half precision: nearer to f32 than int8 activations by more than a factor of 100.
+TEST_P(MatMulNBits, TwoInt8TermsAreNearlyFloat) {
+  constexpr int64_t kRows = 131, kN = 531, kK = 96;
+  const std::vector<Tensor> x = wide_inputs(kRows, kN, kK);
+  const Tensor f32 = run_op("MatMulNBits", x, wide_node(kN, kK, 1, &cpu()))[0];
+  const Tensor q16 = run_op("MatMulNBits", x, wide_node(kN, kK, 2, &cpu()))[0];
+  const Tensor q8 = run_op("MatMulNBits", x, wide_node(kN, kK, 4, &cpu()))[0];
+  EXPECT_LT(largest_difference(q16, f32), largest_difference(q8, f32) / 100);
+  EXPECT_GT(largest_difference(q8, f32), 0);
+}
+
+TEST_P(MatMulNBits, ARowOfTwoTermsDoesNotDependOnItsNeighbours) {
+  constexpr int64_t kRows = 133, kN = 300, kK = 64;
+  const std::vector<Tensor> x = wide_inputs(kRows, kN, kK);
+  const Tensor all = run_op("MatMulNBits", x, wide_node(kN, kK, 2, &cpu()))[0];
+  for (const int64_t row : {int64_t{0}, int64_t{64}, kRows - 1}) {
+    std::vector<Tensor> alone = x;
+    alone[0] = Tensor::of<float>({1, kK}, std::span<const float>(x[0].data<float>() + row * kK, kK));
+    const Tensor one = run_op("MatMulNBits", alone, wide_node(kN, kK, 2, &cpu()))[0];
+    EXPECT_EQ(std::memcmp(one.raw(), all.data<float>() + row * kN, kN * 4), 0) << row;
+  }
 }
 INSTANTIATE_EVERY_ISA(MatMulNBits);
 

@@ -20,6 +20,9 @@ const std::map<std::string, Precision> kPrecisions = {{"keep", Precision::keep},
                                                       {"f16", Precision::f16},
                                                       {"f32", Precision::f32}};
 
+const std::map<std::string, ActivationBits> kActivations = {
+    {"int8", ActivationBits::int8}, {"int16", ActivationBits::int16}, {"f32", ActivationBits::f32}};
+
 int run(const ImportOptions& options) {
   const CooperativeInterrupt interrupt;
   ImportReport report;
@@ -50,6 +53,10 @@ Command import() {
             app.add_option("--precision", options->precision, "keep (the file's own), int4, int8, f16, f32")
                 ->transform(CLI::CheckedTransformer(kPrecisions, CLI::ignore_case))
                 ->default_str("keep");
+            app.add_option("--activations", options->activations,
+                           "What meets quantized weights: int8 (fastest), int16, f32")
+                ->transform(CLI::CheckedTransformer(kActivations, CLI::ignore_case))
+                ->default_str("int16");
             app.add_flag("--overwrite", options->overwrite, "Replace an existing folder");
             return [options] { return run(*options); };
           }};

@@ -12,10 +12,19 @@
 
 namespace nxrt::ops {
 
+// How exactly activations enter the product. Integer terms share one scale per block of K and meet the weights in exact
+// integer dot products; `int16` is two int8 terms, the second one holding what the first one rounded away (about 15
+// bits). Both read the weights once, so a decode step, bound by memory, costs the same with either.
+enum class Activations { f32, int8, int16 };
+
+// MatMulNBits' accuracy_level: 4 allows int8; 2 and 3 (f16, bf16) need more than 8 bits; else f32.
+Activations activations_for(int64_t accuracy_level);
+std::string_view name_of(Activations activations);  // "f32", "q8", "q16": in the ledger's route
+
 struct NBitsProduct {
   const Kernels& cpu;
   std::shared_ptr<const PackedNBits> weights;
-  bool int8_activations;
+  Activations activations;
   int bias;               // input number of the bias [n]; -1: the operator has none
   std::string op, route;  // for the dispatch ledger
 

@@ -22,6 +22,16 @@ SymShape constants_of(const SymShape& declared) {
   return SymShape(std::move(dims));
 }
 
+// Whether two known shapes can't be the same one.
+bool contradicts(const TensorType& a, const TensorType& b) {
+  if (!a.shape || !b.shape) return false;
+  if (a.shape->rank() != b.shape->rank()) return true;
+  for (int axis = 0; axis < a.shape->rank(); ++axis) {
+    if (contradict((*a.shape)[axis], (*b.shape)[axis])) return true;
+  }
+  return false;
+}
+
 // The elements of a small integer tensor must be as many as its shape says; an op that errs here is a bug of ours.
 void expect_consistent(const TensorType& type, const std::string& at) {
   if (!type.elements || !type.shape) return;
@@ -36,6 +46,9 @@ void type_outputs(Graph& graph, const Node& node, std::vector<TensorType> types,
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue || i >= types.size()) continue;
     Value& value = graph.value(node.outputs[i]);
+    // What a file says of values inside the graph is a hint, and exporters get it wrong (a scalar declared as [1]);
+    // what it says of its outputs is a promise to the caller.
+    if (!graph.is_output(node.outputs[i]) && contradicts(types[i], value.type)) value.type.shape.reset();
     value.type = refine(std::move(types[i]), value.type, value.name, at);
     expect_consistent(value.type, at);
   }
