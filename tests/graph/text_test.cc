@@ -5,7 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "base/error.h"
-#include "support/random_graph.h"
+#include "support/random_structure.h"
 
 namespace nxrt {
 namespace {
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return "Case" + std::to_string(test.index); });
 
 RC_GTEST_PROP(GraphTextProperties, ParseInvertsPrint, ()) {
-  const std::string text = print_graph(*test::random_graph(), {.types = true, .max_elements = 1000});
+  const std::string text = print_graph(*test::random_structure(), {.types = true, .max_elements = 1000});
   RC_ASSERT(reprinted(text, {.types = true, .max_elements = 1000}) == text);
 }
 

@@ -14,7 +14,7 @@
 #include "graph/text.h"
 #include "graph/verifier.h"
 #include "onnx/reader.h"
-#include "support/random_graph.h"
+#include "support/random_structure.h"
 
 namespace nxrt {
 namespace {
@@ -42,13 +42,13 @@ struct OnnxWriter : ::testing::Test {
 };
 
 RC_GTEST_PROP(OnnxRoundTrip, ReadInvertsWrite, ()) {
-  const auto graph = test::random_graph();
+  const auto graph = test::random_structure();
   verify(*graph, "random");
   RC_ASSERT(text_of(*reread(model_bytes(*graph))) == text_of(*graph));
 }
 
 RC_GTEST_PROP(OnnxRoundTrip, BytesAreDeterministic, ()) {
-  const auto graph = test::random_graph();
+  const auto graph = test::random_structure();
   RC_ASSERT(model_bytes(*graph) == model_bytes(*graph->clone()));
   RC_ASSERT(model_bytes(*reread(model_bytes(*graph))) == model_bytes(*graph));
 }

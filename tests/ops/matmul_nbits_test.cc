@@ -62,9 +62,9 @@ double largest_difference(const Tensor& a, const Tensor& b) {
 TEST_P(MatMulNBits, TwoInt8TermsAreNearlyFloat) {
   constexpr int64_t kRows = 131, kN = 531, kK = 96;
   const std::vector<Tensor> x = wide_inputs(kRows, kN, kK);
-  const Tensor f32 = run_op("MatMulNBits", x, wide_node(kN, kK, 1, &cpu()))[0];
-  const Tensor q16 = run_op("MatMulNBits", x, wide_node(kN, kK, 2, &cpu()))[0];
-  const Tensor q8 = run_op("MatMulNBits", x, wide_node(kN, kK, 4, &cpu()))[0];
+  const Tensor f32 = run_op("MatMulNBits", x, wide_node(kN, kK, 1, &cpu()));
+  const Tensor q16 = run_op("MatMulNBits", x, wide_node(kN, kK, 2, &cpu()));
+  const Tensor q8 = run_op("MatMulNBits", x, wide_node(kN, kK, 4, &cpu()));
   EXPECT_LT(largest_difference(q16, f32), largest_difference(q8, f32) / 100);
   EXPECT_GT(largest_difference(q8, f32), 0);
 }
@@ -72,11 +72,11 @@ TEST_P(MatMulNBits, TwoInt8TermsAreNearlyFloat) {
 TEST_P(MatMulNBits, ARowOfTwoTermsDoesNotDependOnItsNeighbours) {
   constexpr int64_t kRows = 133, kN = 300, kK = 64;
   const std::vector<Tensor> x = wide_inputs(kRows, kN, kK);
-  const Tensor all = run_op("MatMulNBits", x, wide_node(kN, kK, 2, &cpu()))[0];
+  const Tensor all = run_op("MatMulNBits", x, wide_node(kN, kK, 2, &cpu()));
   for (const int64_t row : {int64_t{0}, int64_t{64}, kRows - 1}) {
     std::vector<Tensor> alone = x;
     alone[0] = Tensor::of<float>({1, kK}, std::span<const float>(x[0].data<float>() + row * kK, kK));
-    const Tensor one = run_op("MatMulNBits", alone, wide_node(kN, kK, 2, &cpu()))[0];
+    const Tensor one = run_op("MatMulNBits", alone, wide_node(kN, kK, 2, &cpu()));
     EXPECT_EQ(std::memcmp(one.raw(), all.data<float>() + row * kN, kN * 4), 0) << row;
   }
 }
