@@ -1,6 +1,7 @@
 #include "base/workers.h"
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -10,9 +11,11 @@
 namespace nxrt {
 namespace {
 
-// Spins about this many times before parking in the kernel: a decode step dispatches every few tens of microseconds, so
-// a worker that parked at once would pay a wake-up for each operator, and one that never parked would burn an idle CPU.
-constexpr int kSpins = 4'000;
+// How long to spin before parking in the kernel. A worker that parked at once would pay a wake-up for each operator of
+// a decode step, which dispatches every few tens of microseconds; one that never parked would burn an idle CPU. The
+// dispatcher waits longer: its workers are at work, and on a busy host a CPU once given up comes back late.
+constexpr std::chrono::microseconds kIdleSpin(100), kJoinSpin(300);
+constexpr int kPausesBetweenLooksAtTheClock = 64;
 
 void pause() {
 #if defined(__x86_64__)
@@ -21,11 +24,15 @@ void pause() {
 }
 
 // Spins, then blocks, until `word` differs from `old`.
-void wait_for_change(const std::atomic<uint32_t>& word, uint32_t old) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (word.load(std::memory_order_acquire) != old) return;
-    pause();
-  }
+void wait_for_change(const std::atomic<uint32_t>& word, uint32_t old, std::chrono::microseconds spin) {
+  const auto begin = std::chrono::steady_clock::now();
+  do {
+    std::this_thread::yield();  // on a busy host the thread waited for may want this very CPU
+    for (int i = 0; i < kPausesBetweenLooksAtTheClock; ++i) {
+      if (word.load(std::memory_order_acquire) != old) return;
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() - begin < spin);
   word.wait(old, std::memory_order_acquire);
 }
 
@@ -43,7 +50,7 @@ struct Workers::Team {
   void loop(int worker) {
     uint32_t seen = 0;
     for (;;) {
-      wait_for_change(generation, seen);
+      wait_for_change(generation, seen, kIdleSpin);
       seen = generation.load(std::memory_order_acquire);
       if (stopping.load(std::memory_order_relaxed)) return;
       job(context, worker);
@@ -80,7 +87,7 @@ void Workers::run(Job job, void* context) {
   team_->generation.notify_all();
   job(context, 0);
   for (uint32_t left; (left = team_->running.load(std::memory_order_acquire)) != 0;) {
-    wait_for_change(team_->running, left);
+    wait_for_change(team_->running, left, kJoinSpin);
   }
 }
 
