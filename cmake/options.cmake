@@ -13,8 +13,17 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # Paths relative to the source folder: two checkouts share one cache.
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+  # Paths relative to the source folder: two checkouts share one cache. The sloppiness is what precompiled headers need.
+  set(ccache_settings CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1)
+  if(NXRT_PCH)
+    list(APPEND ccache_settings CCACHE_SLOPPINESS=pch_defines,time_macros)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+      add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+    else()
+      add_compile_options(-fpch-preprocess)
+    endif()
+  endif()
+  set(launcher ${CMAKE_COMMAND} -E env ${ccache_settings} ${CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
@@ -25,3 +34,11 @@ if(MOLD)
 endif()
 
 find_package(Threads REQUIRED)
+
+# The headers nearly every C++ file includes, compiled once per target. The sanitizer builds use it; the others prove
+# that each file includes what it needs.
+function(nxrt_precompile target header)
+  if(NXRT_PCH)
+    target_precompile_headers(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/cmake/${header}>)
+  endif()
+endfunction()
