@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "exec/control_flow.h"
+#include "exec/weights.h"
 #include "passes/support/control_flow.h"
 #include "passes/support/typing.h"
 
@@ -81,7 +82,12 @@ class Builder {
     ops::Prepare prepare{context_.cpu, context_.workers};
     step.kernel = step.op->prepare(view, prepare);
     plan_.packed_bytes += step.kernel.packed_bytes;
-    for (const int packed : step.kernel.packed_inputs) step.packed[static_cast<size_t>(packed)] = true;
+    for (const int packed : step.kernel.packed_inputs) {
+      step.packed[static_cast<size_t>(packed)] = true;
+      // At once, so that loading never holds much more than the packed form. Another reader reads the file again.
+      if (const auto& constant = graph_.value(node.inputs[static_cast<size_t>(packed)]).constant)
+        pages_.drop(*constant);
+    }
   }
 
   bool reads_dynamic(const Step& step) {
@@ -165,6 +171,7 @@ class Builder {
 
   const Graph& graph_;
   const PlanContext& context_;
+  const MappedPages pages_;
   Plan plan_;
   std::unordered_map<ValueId, int> slot_of_;
 };

@@ -14,36 +14,6 @@ namespace {
 
 constexpr int64_t kWorthFreeing = 64 << 10;
 
-struct AddressRange {
-  uintptr_t begin, end;
-};
-
-// Read-only mappings of files: the only memory whose pages can be dropped and read again.
-std::vector<AddressRange> mapped_files() {
-  std::vector<AddressRange> ranges;
-  std::ifstream maps("/proc/self/maps");
-  for (std::string line; std::getline(maps, line);) {
-    unsigned long long begin = 0, end = 0, inode = 0;
-    char permissions[8] = {};
-    if (std::sscanf(line.c_str(), "%llx-%llx %7s %*s %*s %llu", &begin, &end, permissions, &inode) != 4) continue;
-    if (inode != 0 && permissions[1] == '-')
-      ranges.push_back({static_cast<uintptr_t>(begin), static_cast<uintptr_t>(end)});
-  }
-  return ranges;
-}
-
-bool inside(const std::vector<AddressRange>& ranges, uintptr_t begin, uintptr_t end) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const AddressRange& r) { return r.begin <= begin && end <= r.end; });
-}
-
-void drop_pages(uintptr_t begin, uintptr_t end) {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
-  if (first < last)
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);  // advice: failure costs memory only
-}
-
 std::vector<bool> slots_read_while_running(const Plan& plan) {
   std::vector<bool> read(plan.slots.size());
   for (const Step& step : plan.steps) {
@@ -57,6 +27,30 @@ std::vector<bool> slots_read_while_running(const Plan& plan) {
 
 }  // namespace
 
+MappedPages::MappedPages() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long long begin = 0, end = 0, inode = 0;
+    char permissions[8] = {};
+    if (std::sscanf(line.c_str(), "%llx-%llx %7s %*s %*s %llu", &begin, &end, permissions, &inode) != 4) continue;
+    if (inode != 0 && permissions[1] == '-')
+      ranges_.push_back({static_cast<uintptr_t>(begin), static_cast<uintptr_t>(end)});
+  }
+}
+
+bool MappedPages::drop(const Tensor& tensor) const {
+  const auto begin = reinterpret_cast<uintptr_t>(tensor.raw());
+  const uintptr_t end = begin + static_cast<uintptr_t>(tensor.bytes());
+  const bool mapped =
+      std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.begin <= begin && end <= r.end; });
+  if (!mapped) return false;
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first < last)
+    madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);  // advice: failure costs memory only
+  return true;
+}
+
 void align_constants(Graph& graph) {
   for (const ValueId id : graph.values()) {
     std::optional<Tensor>& constant = graph.value(id).constant;
@@ -69,7 +63,7 @@ void align_constants(Graph& graph) {
 
 int64_t release_packed(Graph& graph, const Plan& plan) {
   const std::vector<bool> read = slots_read_while_running(plan);
-  const std::vector<AddressRange> files = mapped_files();
+  const MappedPages pages;
   int64_t resident = 0;
   for (size_t i = 0; i < plan.slots.size(); ++i) {
     if (plan.slots[i].home != Home::constant) continue;
@@ -78,13 +72,8 @@ int64_t release_packed(Graph& graph, const Plan& plan) {
       resident += constant->bytes();
       continue;
     }
-    const auto begin = reinterpret_cast<uintptr_t>(constant->raw());
-    const uintptr_t end = begin + static_cast<uintptr_t>(constant->bytes());
-    if (inside(files, begin, end)) {
-      drop_pages(begin, end);
-    } else if (constant->bytes() >= kWorthFreeing) {
+    if (constant->bytes() >= kWorthFreeing && !pages.drop(*constant))
       constant = Tensor::borrow(constant->dtype(), constant->shape(), nullptr, nullptr);
-    }
   }
   return resident;
 }

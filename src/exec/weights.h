@@ -2,11 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "exec/plan.h"
 #include "graph/graph.h"
 
 namespace nxrt::exec {
+
+// The read-only mappings of files at its construction: the only memory whose pages can be dropped and read again.
+class MappedPages {
+ public:
+  MappedPages();
+  bool drop(const Tensor& tensor) const;  // false: the bytes lie elsewhere, nothing happened
+
+ private:
+  struct Range {
+    uintptr_t begin, end;
+  };
+  std::vector<Range> ranges_;
+};
 
 // Kernels read elements through typed pointers; a file may hold them at any offset. Those are copied.
 void align_constants(Graph& graph);
