@@ -78,7 +78,7 @@ def check_tokens(report, name, folder, program, cases):
 def main():
     program, models, tool = support.need(sys.argv[1]), sys.argv[2], support.need(sys.argv[3])
     report, cases = support.Report(), [c for c in support.golden_cases() if len(c["prompt"]) <= 260]
-    exact, prompt = None, max((c["prompt"] for c in cases ), key=len)
+    exact, prompt = None, max((c["prompt"] for c in cases), key=len)
     for name in support.PACKAGES:
         folder = support.need(f"{models}/{name}")
         logits = check_logits(report, name, folder, tool, prompt, exact)

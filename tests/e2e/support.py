@@ -54,8 +54,12 @@ def many_streams(tool, model, requests, together=True):
     return json.loads(run(tool, model, stdin=json.dumps({"together": together, "requests": requests})))
 
 
+def golden():
+    return json.loads((GOLDEN / "hf_greedy.json").read_text())
+
+
 def golden_cases():
-    return json.loads((GOLDEN / "hf_greedy.json").read_text())["cases"]
+    return golden()["cases"]
 
 
 def common_prefix(a, b):

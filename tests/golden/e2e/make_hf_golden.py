@@ -1,4 +1,4 @@
-"""Greedy continuations by Hugging Face transformers in float32: tests/golden/e2e/hf_greedy.json.
+"""Greedy continuations and the perplexity of a text by transformers in float32: tests/golden/e2e/hf_greedy.json.
 
     python tests/golden/e2e/make_hf_golden.py MODEL.gguf TOKENIZER.json
 
@@ -9,6 +9,7 @@ a frozen copy of the project's documents.
 The loop is ours because `generate` guesses an attention mask: it would hide every prompt token that is also the padding.
 """
 import json
+import math
 import pathlib
 import sys
 
@@ -18,6 +19,7 @@ import transformers
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOKENS = 128
+WINDOW = 512
 SENTENCES = [
     "Once",
     "Dear Sir",
@@ -30,9 +32,7 @@ SENTENCES = [
 PIECES = [(0, 64), (500, 65), (100, 127), (1300, 257), (2100, 400), (900, 513), (3000, 640), (250, 900), (0, 1500)]
 
 
-def prompts(tokenizer_path):
-    tokenizer = tokenizers.Tokenizer.from_file(tokenizer_path)
-    text = tokenizer.encode((HERE / "text.txt").read_text(), add_special_tokens=False).ids
+def prompts(tokenizer, text):
     return [tokenizer.encode(s, add_special_tokens=False).ids for s in SENTENCES] + [text[a : a + n] for a, n in PIECES]
 
 
@@ -49,12 +49,26 @@ def greedy(model, prompt):
     return {"prompt": prompt, "tokens": tokens, "margins": margins}
 
 
+@torch.no_grad()
+def perplexity(model, text):
+    """Of windows that stand alone: the first token of each is context only."""
+    nll, predicted = 0.0, 0
+    for begin in range(0, len(text) - 1, WINDOW):
+        ids = torch.tensor(text[begin : begin + WINDOW])
+        logits = model(ids[None]).logits[0, :-1].double()
+        nll += float(torch.nn.functional.cross_entropy(logits, ids[1:], reduction="sum"))
+        predicted += len(ids) - 1
+    return math.exp(nll / predicted)
+
+
 def main():
-    gguf, tokenizer = pathlib.Path(sys.argv[1]), sys.argv[2]
+    gguf, tokenizer = pathlib.Path(sys.argv[1]), tokenizers.Tokenizer.from_file(sys.argv[2])
+    text = tokenizer.encode((HERE / "text.txt").read_text(), add_special_tokens=False).ids
     model = transformers.AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.float32)
-    cases = [greedy(model, p) for p in prompts(tokenizer)]
+    cases = [greedy(model, p) for p in prompts(tokenizer, text)]
     oracle = f"transformers {transformers.__version__}, torch {torch.__version__}, float32"
-    head = f'{{"oracle": {json.dumps(oracle)}, "model": {json.dumps(gguf.name)}, "cases": [\n'
+    known = {"oracle": oracle, "model": gguf.name, "perplexity": perplexity(model, text)}
+    head = json.dumps(known)[:-1] + ', "cases": [\n'
     (HERE / "hf_greedy.json").write_text(head + ",\n".join(json.dumps(c) for c in cases) + "\n]}\n")
 
 
