@@ -47,6 +47,11 @@ PackedNBits pack(const NBitsModel& model) {
 TEST(PackNBits, StoresHalvesOnlyWhenTheyLoseNothing) {
   EXPECT_TRUE(pack(NBitsModel(4, 32, 20, 64, Zeros::none, true, 1)).half_scales);
   EXPECT_FALSE(pack(NBitsModel(4, 32, 20, 64, Zeros::none, false, 1)).half_scales);
+  NBitsModel divided(4, 32, 20, 64, Zeros::floats, true, 1);  // zero points as an importer writes f16 offsets
+  for (size_t i = 0; i < divided.scales.size(); ++i) {
+    divided.float_zero_points[i] = -to_float(to_half(0.37f * static_cast<float>(i + 1))) / divided.scales[i];
+  }
+  EXPECT_TRUE(pack(divided).half_scales);
   EXPECT_TRUE(pack(NBitsModel(4, 32, 20, 64, Zeros::floats, true, 1)).half_scales);  // −scale · zero point is an f16
   NBitsModel tiny(4, 32, 20, 64, Zeros::none, true, 1);
   tiny.scales[3] = 1e-20f;  // below the smallest f16
