@@ -51,7 +51,7 @@ ContextId Engine::restore(const ContextImage& image) {
 
 EngineStats Engine::stats() const { return loop_->stats(); }
 int Engine::context_length() const { return loop_->model().context_length(); }
-int Engine::vocab_size() const { return loop_->model().vocab_size(); }
+int Engine::vocab_size() const { return loop_->vocab_size(); }
 bool Engine::step() { return loop_->step(); }
 
 }  // namespace genai

@@ -71,7 +71,8 @@ class Engine {
 
   EngineStats stats() const;  // a snapshot; never waits for a step
   int context_length() const;
-  int vocab_size() const;
+  int vocab_size()
+      const;  // ids a request may hold and an answer can: the tokenizer's, when the model's logits have more
 
   bool step();  // manual only: one step; false when there was nothing to run
 

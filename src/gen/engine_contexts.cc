@@ -90,7 +90,7 @@ ContextImage Engine::Loop::save_context(ContextId id) {
 }
 
 ContextId Engine::Loop::restore_context(const ContextImage& image) {
-  check_image(image, cache_.stats().block_bytes, model_->vocab_size(), model_->context_length());
+  check_image(image, cache_.stats().block_bytes, vocab_size_, model_->context_length());
   const ContextId id = create_context();
   Sequence& sequence = context(id);
   sequence.tokens = image.tokens;

@@ -42,6 +42,7 @@ Engine::Loop::Loop(std::unique_ptr<DecoderModel> model, std::shared_ptr<const To
     : model_(std::move(model)),
       options_(normalized(std::move(options), *model_)),
       tokenizer_(std::move(tokenizer)),
+      vocab_size_(tokenizer_ ? std::min(model_->vocab_size(), tokenizer_->vocab_size()) : model_->vocab_size()),
       cache_(*model_, options_.kv_bytes),
       scheduler_(options_.scheduler, cache_) {
   publish();
@@ -218,7 +219,7 @@ void Engine::Loop::run_batch(const Batch& batch) {
   counted_.last_step_ms = now();
   std::span<const float> logits = logits_;
   for (const Slot& slot : batch.slots) {
-    const size_t count = static_cast<size_t>(slot.logits_rows) * model_->vocab_size();
+    const size_t count = static_cast<size_t>(slot.logits_rows) * vocab_size_;
     Answer& answer = *answers_.at(slot.sequence->id);
     if (std::optional<Error> error = attempt([&] { settle(slot, logits.first(count)); })) {
       finish(answer, answer.end({.reason = Finish::Reason::failed, .error = std::move(error)}));
@@ -239,21 +240,22 @@ void Engine::Loop::forward(std::span<const Slot> slots) {
                          .logits_rows = slot.logits_rows});
     rows += static_cast<size_t>(slot.logits_rows);
   }
-  const size_t count = rows * static_cast<size_t>(model_->vocab_size());
-  if (logits_.size() < count) logits_.resize(count);
-  model_->forward({.pool = cache_.memory(), .sequences = sequences}, std::span(logits_).first(count));
+  const size_t width = static_cast<size_t>(model_->vocab_size()), known = static_cast<size_t>(vocab_size_);
+  if (logits_.size() < rows * width) logits_.resize(rows * width);
+  model_->forward({.pool = cache_.memory(), .sequences = sequences}, std::span(logits_).first(rows * width));
+  if (known == width) return;
+  for (size_t row = 1; row < rows; ++row) std::copy_n(&logits_[row * width], known, &logits_[row * known]);
 }
 
 void Engine::Loop::settle(const Slot& slot, std::span<const float> logits) {
   Sequence& s = *slot.sequence;
   Answer& answer = *answers_.at(s.id);
   const Request& request = answer.turn().request;
-  const size_t vocab = static_cast<size_t>(model_->vocab_size());
-  if (s.score_prompt) answer.score_prompt(logits, slot.logits_rows, s.computed - slot.rows, model_->vocab_size());
+  if (s.score_prompt) answer.score_prompt(logits, slot.logits_rows, s.computed - slot.rows, vocab_size_);
   if (!slot.samples) return;
   if (s.length() >= s.limit) return finish(answer, answer.end({.reason = Finish::Reason::length}));
 
-  const std::span<const float> last = logits.last(vocab);
+  const std::span<const float> last = logits.last(static_cast<size_t>(vocab_size_));
   const TokenId token = sampler_.pick(last, answer.sampling, s.tokens, s.prompt, answer.constraint());
   if (request.logprobs) answer.logprob = logprob_of(last, token, *request.logprobs);
   ++counted_.generated_tokens;

@@ -23,6 +23,7 @@ class Engine::Loop {
   void call(const std::function<void()>& work);
   EngineStats stats() const;
   const DecoderModel& model() const { return *model_; }
+  int vocab_size() const { return vocab_size_; }
   bool step();
 
   // Inside call() only. An unknown id throws Error{not_found}.
@@ -60,6 +61,7 @@ class Engine::Loop {
   const std::unique_ptr<DecoderModel> model_;
   const EngineOptions options_;
   const std::shared_ptr<const Tokenizer> tokenizer_;
+  const int vocab_size_;  // ids a sequence may have: a model's logits can be padded beyond its tokenizer
   const std::shared_ptr<Doorbell> doorbell_ = std::make_shared<Doorbell>();
 
   KvCache cache_;
@@ -67,7 +69,7 @@ class Engine::Loop {
   Sampler sampler_;
   std::unordered_map<SequenceId, std::unique_ptr<Answer>> answers_;
   std::unordered_map<ContextId, std::unique_ptr<Sequence>> contexts_;
-  std::vector<float> logits_;
+  std::vector<float> logits_;  // [rows of the step, vocab_size_] after forward
   int64_t next_id_ = 0;
   EngineStats counted_;
 

@@ -31,7 +31,7 @@ uint64_t random_seed() {
 }  // namespace
 
 void Engine::Loop::check(const Request& request, int64_t context_tokens) const {
-  const int vocab = model_->vocab_size();
+  const int vocab = vocab_size_;
   validate(request.sampling, vocab);
   check_tokens(request.prompt, "prompt", vocab);
   check_count(request.logprobs, "logprobs", vocab);
