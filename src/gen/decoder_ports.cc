@@ -91,6 +91,7 @@ std::vector<CacheNames> cache_patterns(const DecoderRoles& declared) {
 }
 
 std::vector<CachePorts> find_layers(const Finder& find, const DecoderRoles& declared) {
+  std::string incomplete;
   for (const CacheNames& names : cache_patterns(declared)) {
     std::vector<CachePorts> layers;
     for (int layer = 0;; ++layer) {
@@ -99,13 +100,16 @@ std::vector<CachePorts> find_layers(const Finder& find, const DecoderRoles& decl
           find.output(with_layer(names.present_key, layer)), find.output(with_layer(names.present_value, layer))};
       if (ports.past_key == kNoValue || names.past_key.find("%d") == std::string::npos) break;
       if (ports.past_value == kNoValue || ports.present_key == kNoValue || ports.present_value == kNoValue) {
-        find.fail("layer " + std::to_string(layer) + " has the cache input '" + with_layer(names.past_key, layer) +
-                  "' but not all of its value, present key and present value");
+        incomplete = "layer " + std::to_string(layer) + " has the cache input '" + with_layer(names.past_key, layer) +
+                     "' but not all of its value, present key and present value";
+        if (layer > 0) find.fail(incomplete);
+        break;  // another spelling may fit
       }
       layers.push_back(ports);
     }
     if (!layers.empty()) return layers;
   }
+  if (!incomplete.empty()) find.fail(incomplete);
   return {};
 }
 

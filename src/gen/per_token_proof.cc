@@ -4,6 +4,8 @@
 #include <array>
 #include <unordered_map>
 
+#include "ops/support/elements.h"
+
 namespace genai {
 using nxrt::Dim;
 using nxrt::Graph;
@@ -39,6 +41,20 @@ constexpr auto kReshapes = std::to_array<std::string_view>({"Reshape", "Squeeze"
 
 bool among(std::string_view op, auto& list) { return std::ranges::find(list, op) != list.end(); }
 
+int64_t integer(const Node& node, const char* name, int64_t fallback) {
+  const auto attribute = node.attributes.find(name);
+  if (attribute == node.attributes.end()) return fallback;
+  const auto* value = std::get_if<int64_t>(&attribute->second);
+  return value ? *value : fallback;
+}
+
+// One that runs a body may read values that are not among its inputs.
+bool has_body(const Node& node) {
+  return std::ranges::any_of(node.attributes, [](const auto& attribute) {
+    return std::holds_alternative<std::shared_ptr<Graph>>(attribute.second);
+  });
+}
+
 class Analysis {
  public:
   Analysis(const Graph& graph, const std::string& rows) : graph_(graph), rows_(rows) {}
@@ -54,12 +70,19 @@ class Analysis {
   void visit(const Node& node) {
     const Label result = of_node(node);
     for (const ValueId output : node.outputs) {
-      if (output != kNoValue) labels_[output] = result;
+      if (output != kNoValue) labels_[output] = is_known(output) ? Label{} : result;
     }
   }
 
  private:
+  // Shape inference tells every element whatever the step: "Shape of the token ids, element 0" is 1.
+  bool is_known(ValueId value) const {
+    const auto& elements = graph_.value(value).type.elements;
+    return elements && std::ranges::all_of(*elements, [](const Dim& dim) { return dim.is_constant(); });
+  }
+
   Label of_node(const Node& node) const {
+    if (has_body(node)) return mixed(node, "runs a body, which is not followed");
     if (node.op == "Shape" || node.op == "Size") {
       return {all_constant(node) ? Label::constant : Label::step, 0, {}};
     }
@@ -81,13 +104,19 @@ class Analysis {
     if (among(node.op, kElementwise)) return elementwise(node);
     if (among(node.op, kNormalizations)) return normalization(node);
     if (among(node.op, kReshapes)) return reshape(node);
-    if (node.op == "MatMul" || node.op == "MatMulNBits" || node.op == "BlockQuantizedMatMul") return product(node);
+    if (node.op == "MatMul") return matmul(node);
+    if (node.op == "MatMulNBits" || node.op == "BlockQuantizedMatMul") return product(node);
     if (node.op == "Gemm") return gemm(node);
     if (node.op == "Gather" || node.op == "GatherBlockQuantized") return gather(node);
     if (node.op == "Transpose") return transpose(node);
-    if (node.op == "Concat" || node.op == "Split" || node.op == "Softmax" || node.op == "LogSoftmax")
+    if (node.op == "Concat" || node.op == "Split" || node.op == "Softmax" || node.op == "LogSoftmax" ||
+        node.op == "TopK")
       return other_axis(node);
-    if (node.op == "RotaryEmbedding" || node.op == "PagedAttention") return same_as_first(node);
+    if (node.op == "Slice") return slice(node);
+    if (node.op == "Expand") return expand(node);
+    if (node.op.starts_with("Reduce")) return reduce(node);
+    if (node.op == "RotaryEmbedding") return rotary(node);
+    if (node.op == "PagedAttention") return attention(node);
     return mixed(node, "is not known to work on each token alone");
   }
 
@@ -130,10 +159,7 @@ class Analysis {
   Label normalization(const Node& node) const {
     const Label& x = of(node.inputs[0]);
     if (x.kind != Label::rows || rank(node.inputs[0]) < 0) return mixed(node, "has an unexpected first input");
-    int64_t axis = -1;
-    if (const auto attribute = node.attributes.find("axis"); attribute != node.attributes.end()) {
-      if (const auto* given = std::get_if<int64_t>(&attribute->second)) axis = *given;
-    }
+    int64_t axis = integer(node, "axis", -1);
     if (axis < 0) axis += rank(node.inputs[0]);
     if (axis <= x.axis) return mixed(node, "normalises over the tokens");
     const bool skip = node.op.starts_with("Skip");
@@ -156,16 +182,33 @@ class Analysis {
         return mixed(node, "multiplies tokens with tokens");
     }
     if (rank(node.inputs[0]) < 0 || a.axis == rank(node.inputs[0]) - 1) return mixed(node, "sums over the tokens");
-    if (node.op == "MatMul" && rank(node.inputs[1]) != 2) return mixed(node, "multiplies by a stack of matrices");
     return a;
   }
 
-  Label gemm(const Node& node) const {
-    const auto transposed = node.attributes.find("transA");
-    if (transposed != node.attributes.end() &&
-        !(std::get_if<int64_t>(&transposed->second) && std::get<int64_t>(transposed->second) == 0)) {
-      return mixed(node, "transposes the tokens");
+  // The tokens are the rows of the left matrices, the columns of the right ones, or a batch axis of one or both.
+  Label matmul(const Node& node) const {
+    int from_end = -1;
+    for (size_t i = 0; i < 2; ++i) {
+      const ValueId input = node.inputs[i];
+      if (of(input).kind == Label::step) return mixed(node, "multiplies by a matrix made from the number of tokens");
+      if (rank(input) < 2) return mixed(node, "multiplies by a vector");
+      if (of(input).kind != Label::rows) continue;
+      const int here = rank(input) - of(input).axis;
+      if (here == (i == 0 ? 1 : 2)) return mixed(node, "sums over the tokens");
+      if (from_end >= 0 && (here != from_end || here < 3)) return mixed(node, "multiplies tokens with tokens");
+      from_end = here;
     }
+    for (const ValueId input : node.inputs) {
+      const int axis = rank(input) - from_end;
+      if (of(input).kind == Label::constant && from_end > 2 && axis >= 0 && !((*shape(input))[axis] == Dim(1)))
+        return mixed(node, "multiplies by a stack of matrices that differs by position");
+    }
+    const int result = rank(node.outputs[0]);
+    return result < 0 ? mixed(node, "has an output of unknown rank") : Label{Label::rows, result - from_end, {}};
+  }
+
+  Label gemm(const Node& node) const {
+    if (integer(node, "transA", 0) != 0) return mixed(node, "transposes the tokens");
     if (node.inputs.size() > 2 && node.inputs[2] != kNoValue) {
       const SymShape* bias = shape(node.inputs[2]);
       if (!bias || (bias->rank() == 2 && !((*bias)[0] == Dim(1))))
@@ -176,12 +219,7 @@ class Analysis {
 
   Label gather(const Node& node) const {
     const Label &data = of(node.inputs[0]), &indices = of(node.inputs[1]);
-    int64_t axis = 0;
-    for (const char* name : {"axis", "gather_axis"}) {
-      const auto attribute = node.attributes.find(name);
-      if (attribute == node.attributes.end()) continue;
-      if (const auto* given = std::get_if<int64_t>(&attribute->second)) axis = *given;
-    }
+    int64_t axis = integer(node, node.op == "Gather" ? "axis" : "gather_axis", 0);
     if (rank(node.inputs[0]) < 0 || rank(node.inputs[1]) < 0) return mixed(node, "has an input of unknown rank");
     if (axis < 0) axis += rank(node.inputs[0]);
     if (data.kind == Label::constant && indices.kind == Label::rows)
@@ -209,13 +247,10 @@ class Analysis {
     const Label& x = of(node.inputs[0]);
     const int n = rank(node.inputs[0]);
     if (x.kind != Label::rows || n < 0) return mixed(node, "has an unexpected first input");
-    int64_t axis = node.op == "Split" ? 0 : -1;
-    if (const auto attribute = node.attributes.find("axis"); attribute != node.attributes.end()) {
-      if (const auto* given = std::get_if<int64_t>(&attribute->second)) axis = *given;
-    }
+    // Softmax before version 13 flattens the axes from `axis` on, which is 1 by default.
+    const bool flattening = node.op.ends_with("oftmax") && node.opset < 13;
+    int64_t axis = integer(node, "axis", node.op == "Split" ? 0 : flattening ? 1 : -1);
     if (axis < 0) axis += n;
-    const bool flattening =
-        node.op.ends_with("oftmax") && node.opset < 13;  // old Softmax flattens the axes from `axis` on
     if (axis == x.axis || (flattening && axis <= x.axis)) return mixed(node, "works along the tokens");
     if (node.op != "Concat") return x;
     const bool agree =
@@ -236,12 +271,105 @@ class Analysis {
                  "moves the tokens to an axis that can't be followed (" + from->text() + " to " + to->text() + ")");
   }
 
-  Label same_as_first(const Node& node) const {
+  std::optional<std::vector<int64_t>> integers(ValueId value) const {
+    const nxrt::Value& of = graph_.value(value);
+    const auto elements = of.constant ? nxrt::ops::elements_of(*of.constant) : of.type.elements;
+    if (!elements) return {};
+    std::vector<int64_t> numbers;
+    for (const Dim& dim : *elements) {
+      if (!dim.constant()) return {};
+      numbers.push_back(*dim.constant());
+    }
+    return numbers;
+  }
+
+  // Axes given as an attribute or as input `at`; `all` when none are given, nothing when they can't be told.
+  std::optional<std::vector<int64_t>> axes_of(const Node& node, size_t at, std::vector<int64_t> all) const {
+    const auto attribute = node.attributes.find("axes");
+    std::optional<std::vector<int64_t>> axes = std::move(all);
+    if (attribute != node.attributes.end()) {
+      const auto* given = std::get_if<std::vector<int64_t>>(&attribute->second);
+      axes = given ? std::optional(*given) : std::nullopt;
+    } else if (node.inputs.size() > at && node.inputs[at] != kNoValue) {
+      axes = integers(node.inputs[at]);
+    }
+    if (!axes) return {};
+    for (int64_t& axis : *axes) axis += axis < 0 ? rank(node.inputs[0]) : 0;
+    return axes;
+  }
+
+  std::vector<int64_t> first_axes(int64_t count) const {
+    std::vector<int64_t> axes;
+    for (int64_t axis = 0; axis < count; ++axis) axes.push_back(axis);
+    return axes;
+  }
+
+  int64_t number_of_starts(const Node& node) const {        // -1: unknown
+    const auto attribute = node.attributes.find("starts");  // before version 10
+    if (attribute != node.attributes.end()) {
+      const auto* listed = std::get_if<std::vector<int64_t>>(&attribute->second);
+      return listed ? static_cast<int64_t>(listed->size()) : -1;
+    }
+    const SymShape* starts = node.inputs.size() > 1 ? shape(node.inputs[1]) : nullptr;
+    return starts ? starts->count().constant().value_or(-1) : -1;
+  }
+
+  Label slice(const Node& node) const {
     const Label& x = of(node.inputs[0]);
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] != kNoValue && of(node.inputs[i]).kind != Label::constant)
+        return mixed(node, "cuts at a place that depends on the tokens");
+    }
+    const int64_t count = number_of_starts(node);
+    if (rank(node.inputs[0]) < 0 || count < 0) return mixed(node, "has an unknown shape");
+    const auto axes = axes_of(node, 3, first_axes(count));
+    if (!axes) return mixed(node, "has unknown axes");
+    return std::ranges::find(*axes, x.axis) == axes->end() ? x : mixed(node, "picks among tokens");
+  }
+
+  Label expand(const Node& node) const {
+    const Label& x = of(node.inputs[0]);
+    const SymShape *from = shape(node.inputs[0]), *to = shape(node.outputs[0]);
+    if (x.kind != Label::rows || !from || !to) return mixed(node, "has an unknown shape");
+    const int axis = to->rank() - (from->rank() - x.axis);
+    return (*to)[axis] == Dim::symbol(rows_) ? Label{Label::rows, axis, {}} : mixed(node, "repeats the tokens");
+  }
+
+  Label reduce(const Node& node) const {
+    const Label& x = of(node.inputs[0]);
+    const int n = rank(node.inputs[0]);
+    if (x.kind != Label::rows || n < 0) return mixed(node, "has an unexpected first input");
+    const bool keeps_all = integer(node, "noop_with_empty_axes", 0) != 0;
+    const auto axes = axes_of(node, 1, first_axes(keeps_all ? 0 : n));
+    if (!axes) return mixed(node, "has unknown axes");
+    if (axes->empty() && !keeps_all) return mixed(node, "reduces over the tokens");
+    if (std::ranges::find(*axes, x.axis) != axes->end()) return mixed(node, "reduces over the tokens");
+    if (integer(node, "keepdims", 1) != 0) return x;
+    const auto before = std::ranges::count_if(*axes, [&](int64_t axis) { return axis < x.axis; });
+    return {Label::rows, x.axis - static_cast<int>(before), {}};
+  }
+
+  // Each token brings its position, or its own cosines and sines; one offset for all would count the step's rows.
+  Label rotary(const Node& node) const {
+    const auto follows = [&](size_t i) {
+      return node.inputs.size() > i && node.inputs[i] != kNoValue && of(node.inputs[i]).kind == Label::rows;
+    };
+    const bool placed = follows(node.domain.empty() ? 3 : 1) || (node.domain.empty() && follows(1) && follows(2));
     const bool from_step =
         std::ranges::any_of(node.inputs, [&](ValueId v) { return v != kNoValue && of(v).kind == Label::step; });
-    if (x.kind != Label::rows || from_step) return mixed(node, "has an input that is not per token");
-    return x;
+    if (!follows(0) || !placed || from_step) return mixed(node, "takes its positions from the number of tokens");
+    return of(node.inputs[0]);
+  }
+
+  // It alone may mix rows, of one sequence; its queries, keys and values must be the rows of the step.
+  Label attention(const Node& node) const {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == kNoValue) continue;
+      const Label& input = of(node.inputs[i]);
+      const bool fits = i < 3 ? input.kind == Label::rows && input.axis == 1 : input.kind == Label::constant;
+      if (!fits) return mixed(node, "has an input that is not per token");
+    }
+    return of(node.inputs[0]);
   }
 
   const Graph& graph_;
