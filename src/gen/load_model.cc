@@ -29,15 +29,15 @@ int context_length(const ModelSpec& spec, const LoadOptions& options) {
 void bind(LoadedModel& model, std::unique_ptr<nxrt::Graph> graph, const LoadOptions& options) {
   const std::string where = model.spec.decoder.string();
   const DecoderPorts ports = find_decoder_ports(*graph, model.spec.roles, where);
+  const int context = context_length(model.spec, options);
   PagedRewrite rewrite;
   if (options.dense) {
     rewrite.reason = "the dense path was asked for";
   } else {
-    rewrite = rewrite_paged(*graph, ports, where);
+    rewrite = rewrite_paged(*graph, ports, where, context);
   }
   nxrt::exec::SessionOptions session;
   session.isa = options.isa;
-  const int context = context_length(model.spec, options);
   if (rewrite.decoder) {
     graph.reset();
     auto paged = std::make_unique<PagedModel>(

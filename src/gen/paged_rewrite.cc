@@ -4,7 +4,10 @@
 #include <array>
 
 #include "gen/per_token_proof.h"
+#include "gen/subgraph_probe.h"
+#include "gen/written_out_attention.h"
 #include "passes/pass.h"
+#include "passes/support/rewriter.h"
 
 namespace genai {
 using nxrt::Dim;
@@ -30,12 +33,17 @@ enum GqaInput : size_t {
   kSin,
   kPositions,
   kBias,
-  kSink
+  kSink,
+  kKeyScale,
+  kValueScale,
+  kQueryNorm,
+  kKeyNorm,
+  kValidRows
 };
 
 constexpr auto kCarriedAttributes =
     std::to_array<std::string_view>({"num_heads", "kv_num_heads", "scale", "softcap", "local_window_size", "do_rotary",
-                                     "rotary_interleaved", "rotary_embedding_dim"});
+                                     "rotary_interleaved", "rotary_embedding_dim", "qk_norm_epsilon"});
 
 ValueId input_of(const Node& node, size_t i) { return i < node.inputs.size() ? node.inputs[i] : kNoValue; }
 
@@ -59,7 +67,8 @@ std::string refusal(const Graph& graph, const Node& node, const CachePorts& port
   const ValueId given_positions = input_of(node, kPositions);
   if (given_positions != kNoValue && given_positions != positions) return "takes computed position ids";
   if (input_of(node, kBias) != kNoValue) return "takes an attention bias";
-  if (node.inputs.size() > kSink + 1) return "has a quantized cache";
+  if (input_of(node, kKeyScale) != kNoValue || input_of(node, kValueScale) != kNoValue) return "has a quantized cache";
+  if (input_of(node, kValidRows) != kNoValue) return "is told which rows are padding";
   if (integer(node, "smooth_softmax", 0) > 0) return "uses smooth_softmax";
   if (integer(node, "qk_output", 0) > 0) return "outputs its scores";
   if (integer(node, "kv_cache_bit_width", 0) > 0) return "has a quantized cache";
@@ -71,13 +80,15 @@ std::string refusal(const Graph& graph, const Node& node, const CachePorts& port
 
 class Rewriter {
  public:
-  Rewriter(const Graph& graph, const DecoderPorts& ports, const std::string& where)
-      : graph_(graph.clone()), ports_(ports), where_(where) {}
+  Rewriter(const Graph& graph, const DecoderPorts& ports, const std::string& where, int64_t context_length)
+      : original_(graph), graph_(graph.clone()), ports_(ports), where_(where), context_length_(context_length) {}
 
   PagedRewrite run() {
     if (std::string reason = pack_inputs(); !reason.empty()) return {{}, reason};
-    for (size_t layer = 0; layer < ports_.layers.size(); ++layer) {
-      if (std::string reason = replace_attention(static_cast<int>(layer)); !reason.empty()) return {{}, reason};
+    for (int layer = 0; layer < static_cast<int>(ports_.layers.size()); ++layer) {
+      const bool whole = reads_whole_cache(layer);
+      std::string reason = whole ? replace_attention(layer) : replace_written_out(layer);
+      if (!reason.empty()) return {{}, reason};
     }
     if (std::string reason = drop_cache_ports(); !reason.empty()) return {{}, reason};
     infer();
@@ -119,6 +130,12 @@ class Rewriter {
     return {};
   }
 
+  // One node does all of it; written out, a Concat joins past and new keys first.
+  bool reads_whole_cache(int layer) const {
+    const std::vector<NodeId> users = original_.users(ports_.layers[static_cast<size_t>(layer)].past_key);
+    return std::ranges::none_of(users, [&](NodeId id) { return original_.node(id).op == "Concat"; });
+  }
+
   std::string replace_attention(int layer) {
     const CachePorts& cache = ports_.layers[static_cast<size_t>(layer)];
     const std::vector<NodeId> users = graph_->users(cache.past_key);
@@ -133,8 +150,9 @@ class Rewriter {
     layers_.push_back(*sizes);
 
     Node paged{.name = old.name, .domain = "nxrt", .op = "PagedAttention", .opset = 1};
-    paged.inputs = {input_of(old, kQuery), input_of(old, kKey), input_of(old, kValue),
-                    input_of(old, kCos),   input_of(old, kSin), input_of(old, kSink)};
+    paged.inputs = {input_of(old, kQuery), input_of(old, kKey),  input_of(old, kValue),     input_of(old, kCos),
+                    input_of(old, kSin),   input_of(old, kSink), input_of(old, kQueryNorm), input_of(old, kKeyNorm)};
+    while (paged.inputs.back() == kNoValue) paged.inputs.pop_back();
     for (const auto& [name, attribute] : old.attributes) {
       if (std::ranges::find(kCarriedAttributes, name) != kCarriedAttributes.end()) paged.attributes[name] = attribute;
     }
@@ -144,6 +162,82 @@ class Rewriter {
     for (const ValueId present : {cache.present_key, cache.present_value}) std::erase(graph_->outputs(), present);
     graph_->erase(users[0]);
     return {};
+  }
+
+  std::string replace_written_out(int layer) {
+    const CachePorts& cache = ports_.layers[static_cast<size_t>(layer)];
+    const WrittenOutMatch match = match_written_out_attention(original_, cache);
+    if (!match.attention) return match.reason;
+    const WrittenOutAttention& found = *match.attention;
+    const std::string at = place_of(original_.node(found.last));
+    const DType dtype = original_.value(cache.past_key).type.dtype;
+    if (dtype != DType::f32 && dtype != DType::f16) return at + " has a cache of " + std::string(name_of(dtype));
+    const std::optional<float> scale = scale_of(found);
+    if (!scale) return at + " scales its scores by something that depends on the tokens";
+    const MaskPattern mask = pattern_of(found.mask);
+    if (!mask.known) return at + " has a mask that " + mask.reason;
+
+    const auto rows = [&](ValueId heads, int count) { return joined_heads(heads, count * found.head_dim, found.last); };
+    Node paged{.name = original_.node(found.last).name, .domain = "nxrt", .op = "PagedAttention", .opset = 1};
+    paged.inputs = {rows(found.query, found.heads), rows(found.key, found.kv_heads), rows(found.value, found.kv_heads)};
+    paged.attributes = {{"num_heads", int64_t{found.heads}},
+                        {"kv_num_heads", int64_t{found.kv_heads}},
+                        {"scale", *scale},
+                        {"layer", int64_t{layer}}};
+    if (mask.window > 0) paged.attributes["local_window_size"] = mask.window;
+    const ValueId result = split_heads(add(std::move(paged), found.last), found.heads, found.head_dim, found.last);
+    graph_->replace_uses(found.output, result);
+    layers_.push_back({found.kv_heads, found.head_dim});
+    for (const ValueId present : {cache.present_key, cache.present_value}) std::erase(graph_->outputs(), present);
+    return {};
+  }
+
+  std::optional<float> scale_of(const WrittenOutAttention& found) const {
+    double scale = 1;
+    for (const bool divides : {false, true}) {
+      for (const ValueId value : divides ? found.divisors : found.factors) {
+        SubgraphProbe probe(original_, ports_, value, where_);
+        if (!probe.reason().empty()) return {};
+        const double one = probe.number(0, 1);
+        if (one != probe.number(5, 4)) return {};
+        scale = divides ? scale / one : scale * one;
+      }
+    }
+    return static_cast<float>(scale);
+  }
+
+  // Layers often share one mask.
+  MaskPattern pattern_of(ValueId mask) {
+    if (mask == kNoValue) return {.reason = "is missing: rows see what comes after them"};
+    const auto known = masks_.find(mask);
+    if (known != masks_.end()) return known->second;
+    SubgraphProbe probe(original_, ports_, mask, where_);
+    return masks_[mask] =
+               probe.reason().empty() ? mask_pattern(probe, context_length_) : MaskPattern{.reason = probe.reason()};
+  }
+
+  ValueId add(Node node, NodeId before) {
+    const std::string name = graph_->unique_name(node.op);
+    return graph_->node(graph_->add_node(std::move(node), {name}, before)).outputs[0];
+  }
+
+  ValueId reshaped(ValueId value, std::initializer_list<int64_t> dims, NodeId before) {
+    const nxrt::Shape shape({static_cast<int64_t>(dims.size())});
+    const ValueId to = graph_->add_constant(graph_->unique_name("dims"), nxrt::Tensor::of<int64_t>(shape, dims));
+    return add({.op = "Reshape", .inputs = {value, to}}, before);
+  }
+
+  ValueId exchanged(ValueId value, NodeId before) {
+    return add({.op = "Transpose", .inputs = {value}, .attributes = {{"perm", std::vector<int64_t>{0, 2, 1, 3}}}},
+               before);
+  }
+
+  // [1, H, T, D] → [1, T, H·D] and back.
+  ValueId joined_heads(ValueId value, int width, NodeId before) {
+    return reshaped(exchanged(value, before), {0, 0, width}, before);
+  }
+  ValueId split_heads(ValueId value, int heads, int head_dim, NodeId before) {
+    return exchanged(reshaped(value, {0, 0, heads, head_dim}, before), before);
   }
 
   std::string drop_cache_ports() {
@@ -165,16 +259,10 @@ class Rewriter {
   }
 
   void erase_dead_nodes() {
-    const std::vector<NodeId> order = graph_->order();
-    for (auto id = order.rbegin(); id != order.rend(); ++id) {
-      const std::vector<ValueId> outputs = graph_->node(*id).outputs;
-      const bool used = std::ranges::any_of(
-          outputs, [&](ValueId v) { return v != kNoValue && (graph_->is_output(v) || !graph_->users(v).empty()); });
-      if (used) continue;
-      graph_->erase(*id);
-      for (const ValueId output : outputs) {
-        if (output != kNoValue) graph_->erase(output);
-      }
+    nxrt::passes::Rewriter edit(*graph_);
+    const std::vector<NodeId> nodes = edit.nodes();
+    for (auto id = nodes.rbegin(); id != nodes.rend(); ++id) {
+      if (edit.alive(*id)) edit.erase_if_dead(*id);
     }
   }
 
@@ -215,17 +303,21 @@ class Rewriter {
     return {};
   }
 
+  const Graph& original_;  // typed as exported; values keep their ids in the copy
   std::unique_ptr<Graph> graph_;
   DecoderPorts ports_;
   const std::string& where_;
+  const int64_t context_length_;
+  std::map<ValueId, MaskPattern> masks_;
   std::vector<KvHeads> layers_;
   ValueId logit_rows_;
 };
 
 }  // namespace
 
-PagedRewrite rewrite_paged(const Graph& graph, const DecoderPorts& ports, const std::string& where) {
-  return Rewriter(graph, ports, where).run();
+PagedRewrite rewrite_paged(const Graph& graph, const DecoderPorts& ports, const std::string& where,
+                           int64_t context_length) {
+  return Rewriter(graph, ports, where, context_length).run();
 }
 
 }  // namespace genai

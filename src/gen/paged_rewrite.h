@@ -1,5 +1,6 @@
 // Rewrites a stock decoder so that one packed row of tokens [1, T] of many sequences runs through it: each attention
-// over past/present tensors becomes nxrt.PagedAttention over the block pool.
+// over past/present tensors, one node or written out in basic operators, becomes nxrt.PagedAttention over the block
+// pool.
 //
 // Before: input_ids [B, S], attention_mask, past_key_values.N.* → logits [B, S, V], present.N.*
 // After:  input_ids [1, T], position_ids [1, T] if the graph reads it, logit_rows [R] → logits [1, R, V]
@@ -34,7 +35,9 @@ struct PagedRewrite {
   std::string reason;  // why not, naming node and operator; empty when `decoder` is set
 };
 
-// Shapes must have been inferred (passes::infer_shapes).
-PagedRewrite rewrite_paged(const nxrt::Graph& graph, const DecoderPorts& ports, const std::string& where);
+// Shapes must have been inferred (passes::infer_shapes). context_length: the most tokens a sequence will have; masks of
+// written-out attention are compared up to there.
+PagedRewrite rewrite_paged(const nxrt::Graph& graph, const DecoderPorts& ports, const std::string& where,
+                           int64_t context_length);
 
 }  // namespace genai
