@@ -3,7 +3,8 @@
     python tests/e2e/stock_onnxruntime.py PROGRAM MODELS DUMP_LOGITS
 
 Logits are compared for every token of a prompt and every entry of the vocabulary. In float32 they differ by rounding. With
-4-bit weights each side rounds activations as the file's accuracy_level permits, in its own way, hence wider bounds.
+4-bit weights each side rounds activations as the file's accuracy_level permits: ONNX Runtime only at the 8-bit output head of
+these files, where it gives what we give; we at every layer. Hence the wider bound.
 Needs: numpy, onnxruntime, onnxruntime-genai.
 """
 import sys
@@ -16,7 +17,7 @@ import onnxruntime_genai
 import support
 
 LOGITS_OFF = {"f32": 1e-4, "int16": 1e-3, "int8": 1e-1}  # of the largest logit
-ROUNDING = 1.1  # our distance to float32 logits may be so many times ONNX Runtime's with the same 8-bit activations
+INT8_OFF = 0.25  # root mean square distance of our logits from float32 with 8-bit activations; 0.20 measured
 TOKENS_SAME = {"f32": 1.0, "int16": 0.8, "int8": 0.3}  # of all, up to each prompt's first difference
 TOKENS = 24
 
@@ -56,9 +57,8 @@ def check_logits(report, name, folder, tool, ids, exact):
     report(off <= LOGITS_OFF[name], f"{name}: logits of {len(ids)} tokens differ by {off:.1e} of the largest at most "
            f"(allowed {LOGITS_OFF[name]:.0e}); the same best token after {best:.1%}")
     if name == "int8":
-        our_error, their_error = (float(np.sqrt(((x - exact) ** 2).mean())) for x in (ours, theirs))
-        report(our_error <= ROUNDING * their_error, f"{name}: {our_error:.3f} from float32 logits (root mean square), "
-               f"ONNX Runtime {their_error:.3f}")
+        error = float(np.sqrt(((ours - exact) ** 2).mean()))
+        report(error <= INT8_OFF, f"{name}: {error:.3f} from float32 logits (root mean square, allowed {INT8_OFF})")
     return theirs
 
 
