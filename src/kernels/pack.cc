@@ -18,8 +18,9 @@ namespace {
 constexpr int64_t kColumns = 16;
 constexpr int64_t kHugePage = 2 << 20;
 
-// Rounding to f16 may lose 2^-20 of a value, a few units in the last place of f32: an importer writes an f16 offset as the
-// zero point −offset / scale, and what comes back as −scale · zero_point is within two f32 roundings of the f16 it was.
+// Rounding to f16 may lose 2^-20 of a value, a few units in the last place of f32: an importer writes an f16 offset as
+// the zero point −offset / scale, and what comes back as −scale · zero_point is within two f32 roundings of the f16 it
+// was.
 bool fits_half(float x) { return std::fabs(to_float(to_half(x)) - x) <= std::ldexp(std::fabs(x), -20); }
 
 float scale_at(const NBitsSource& s, int64_t i) { return s.scales ? s.scales[i] : to_float(Half{s.half_scales[i]}); }
