@@ -241,6 +241,7 @@ class Rewriter {
   }
 
   std::string drop_cache_ports() {
+    nxrt::passes::fold_constants(*graph_, {.where = where_});  // a head size asked of a cache's shape is a number
     erase_dead_nodes();
     std::vector<ValueId> gone;
     for (const CachePorts& cache : ports_.layers) gone.insert(gone.end(), {cache.past_key, cache.past_value});

@@ -21,6 +21,8 @@ Tensor integers(DType dtype, const nxrt::Shape& shape, F value) {
   for (int64_t i = 0; i < tensor.count(); ++i) {
     if (dtype == DType::i32) {
       tensor.data<int32_t>()[i] = static_cast<int32_t>(value(i));
+    } else if (dtype == DType::boolean) {
+      tensor.data<bool>()[i] = value(i) != 0;
     } else {
       tensor.data<int64_t>()[i] = value(i);
     }
@@ -101,7 +103,7 @@ void SubgraphProbe::classify(const Graph& graph, const DecoderPorts& ports, cons
     } else {
       reason_ = "depends on the contents of '" + name + "'";
     }
-    if (dtype != DType::i64 && dtype != DType::i32 && reason_.empty())
+    if (dtype != DType::i64 && dtype != DType::i32 && dtype != DType::boolean && reason_.empty())
       reason_ = "depends on '" + name + "' of type " + std::string(name_of(dtype));
     if (!reason_.empty()) return;
   }

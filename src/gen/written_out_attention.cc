@@ -31,7 +31,7 @@ class Matcher {
     found_.query = without_factors(graph_.node(*scores).inputs[0]);
     const auto softmax = follow_scores(graph_.node(*scores).outputs[0]);
     if (!softmax) return false;
-    const auto weighted = only_user(skip_casts(graph_.node(*softmax).outputs[0]));
+    const auto weighted = only_user(skip_casts(without_guard(skip_casts(graph_.node(*softmax).outputs[0]))));
     if (!weighted || graph_.node(*weighted).op != "MatMul") return stop(*softmax, "does not weigh the values");
     if (follow_values(*values) != weighted) return stop(*weighted, "does not weigh this layer's values");
     found_.last = *weighted;
@@ -64,9 +64,19 @@ class Matcher {
     return found;
   }
 
+  // Exporters leave a Concat of one tensor where a cache that began empty was extended.
+  static bool copies(const Node& node) {
+    return node.domain.empty() && (node.op == "Identity" || (node.op == "Concat" && node.inputs.size() == 1));
+  }
+
   // Concat(past, fresh) along the tokens, which is the present.
   std::optional<ValueId> joined(ValueId past, ValueId present, ValueId& fresh) {
-    const auto id = only_user(past);
+    ValueId from = past;
+    auto id = only_user(from);
+    while (id && copies(graph_.node(*id))) {
+      from = graph_.node(*id).outputs[0];
+      id = only_user(from);
+    }
     if (!id) {
       reason_ = "the input '" + graph_.value(past).name + "' is read by several nodes, expected one attention";
       return {};
@@ -74,7 +84,7 @@ class Matcher {
     const Node& node = graph_.node(*id);
     const auto axis = node.attributes.find("axis");
     const auto* along = axis == node.attributes.end() ? nullptr : std::get_if<int64_t>(&axis->second);
-    const bool joins = node.op == "Concat" && node.domain.empty() && node.inputs.size() == 2 && node.inputs[0] == past;
+    const bool joins = node.op == "Concat" && node.domain.empty() && node.inputs.size() == 2 && node.inputs[0] == from;
     if (!joins || !along || (*along != 2 && *along != -2) || node.outputs[0] != present) {
       stop(*id, "reads the cache in a way that is not recognised");
       return {};
@@ -158,6 +168,15 @@ class Matcher {
       if (!take_factor(node, before)) return at;
       at = before;
     }
+  }
+
+  // Where(IsNaN(p), 0, p): rows that see nothing, which a causal mask doesn't have.
+  ValueId without_guard(ValueId at) const {
+    const std::vector<NodeId> users = graph_.users(at);
+    if (users.size() != 2 || graph_.node(users[0]).op != "IsNaN" || graph_.node(users[1]).op != "Where") return at;
+    const Node& choice = graph_.node(users[1]);
+    const bool guards = choice.inputs[0] == graph_.node(users[0]).outputs[0] && choice.inputs[2] == at;
+    return guards ? choice.outputs[0] : at;
   }
 
   ValueId skip_casts(ValueId at) const {

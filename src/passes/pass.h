@@ -49,4 +49,8 @@ void infer_shapes(Graph& graph, const std::string& where);
 // Runs the passes in the order of pipeline.cc, repeated until nothing changes, re-inferring shapes as needed.
 std::vector<PassReport> run_pipeline(Graph& graph, const PassContext& context, const PipelineOptions& options = {});
 
+// One of the passes, for who needs it alone. Without a cpu in the context nothing runs: integer tensors that shape
+// inference knows become constants.
+bool fold_constants(Graph& graph, const PassContext& context);
+
 }  // namespace nxrt::passes
