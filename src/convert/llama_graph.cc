@@ -12,7 +12,6 @@ namespace genai {
 using nxrt::Attribute;
 using nxrt::Dim;
 using nxrt::DType;
-using nxrt::kNoValue;
 using nxrt::SymShape;
 using nxrt::Tensor;
 using nxrt::TensorType;

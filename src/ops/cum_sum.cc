@@ -20,7 +20,7 @@ void sum_line(const T* x, T* y, int64_t n, int64_t stride, bool exclusive, bool 
   Sum total = 0;
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = (reverse ? n - 1 - i : i) * stride;
-    const Sum v = static_cast<Sum>(load(x[at]));
+    const Sum v = static_cast<Sum>(load(x[at]));  // modular for integers. NOLINT(bugprone-signed-char-misuse)
     if (exclusive) y[at] = store<T>(static_cast<Computed<T>>(total));
     total += v;
     if (!exclusive) y[at] = store<T>(static_cast<Computed<T>>(total));

@@ -31,8 +31,8 @@ std::vector<TensorType> infer(const NodeView& node) {
   node.expect_rank(1, 2);
   const Attributes attrs(node);
   const SymShape &a = node.shape(0), &b = node.shape(1);
-  const Dim m = a[attrs.a_transposed ? 1 : 0], n = b[attrs.b_transposed ? 0 : 1];
-  const Dim a_depth = a[attrs.a_transposed ? 0 : 1], b_depth = b[attrs.b_transposed ? 1 : 0];
+  const Dim &m = a[attrs.a_transposed ? 1 : 0], &n = b[attrs.b_transposed ? 0 : 1];
+  const Dim &a_depth = a[attrs.a_transposed ? 0 : 1], &b_depth = b[attrs.b_transposed ? 1 : 0];
   if (contradict(a_depth, b_depth)) {
     node.fail(fmt::format("inputs 0 and 1 have shapes {} and {}: the inner dims {} and {} differ", a.text(), b.text(),
                           a_depth.text(), b_depth.text()));

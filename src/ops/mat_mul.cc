@@ -23,7 +23,7 @@ std::vector<TensorType> infer(const NodeView& node) {
   if (!node.has_shape(0) || !node.has_shape(1)) return {{node.input(0).dtype, {}, {}}};
   const SymShape &a = node.shape(0), &b = node.shape(1);
   if (a.rank() == 0 || b.rank() == 0) node.fail("a scalar has no matrix product");
-  const Dim columns = a[a.rank() - 1], rows = b.rank() == 1 ? b[0] : b[b.rank() - 2];
+  const Dim &columns = a[a.rank() - 1], &rows = b.rank() == 1 ? b[0] : b[b.rank() - 2];
   if (contradict(columns, rows)) {
     node.fail(fmt::format("input 1 has shape {}, expected {} rows as input 0 has shape {}", b.text(), columns.text(),
                           a.text()));

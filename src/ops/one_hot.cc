@@ -39,7 +39,7 @@ int64_t number_at(const Args& args, int input, int64_t i) {
     if constexpr (std::is_floating_point_v<decltype(x + x)>) {
       value = std::abs(x) < 9e18f ? static_cast<int64_t>(x) : INT64_MAX;
     } else {
-      value = static_cast<int64_t>(x);
+      value = static_cast<int64_t>(x);  // a number, of whatever type. NOLINT(bugprone-signed-char-misuse)
     }
   });
   return value;

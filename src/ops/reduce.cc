@@ -82,7 +82,7 @@ struct Max : Plain {
   }
   template <class A>
   static A fold(A total, A x) {
-    return x > total || x != x ? x : total;
+    return x > total || x != x ? x : total;  // NaN stays. NOLINT(misc-redundant-expression)
   }
 };
 struct Min : Plain {
@@ -92,7 +92,7 @@ struct Min : Plain {
   }
   template <class A>
   static A fold(A total, A x) {
-    return x < total || x != x ? x : total;
+    return x < total || x != x ? x : total;  // NaN stays. NOLINT(misc-redundant-expression)
   }
 };
 struct L1 : Sum {

@@ -45,6 +45,7 @@ void select(const T* x, T* values, int64_t* indices, int64_t* order, const Line&
   const auto at = [&](int64_t i) { return load(x[i * line.stride]); };
   const auto greater = [&](int64_t a, int64_t b) {
     const auto x_a = at(a), x_b = at(b);
+    // NOLINTNEXTLINE(misc-redundant-expression): only NaN differs from itself
     if (x_a != x_a || x_b != x_b) return x_a != x_a && x_b == x_b;
     return x_a > x_b;
   };

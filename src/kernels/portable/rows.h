@@ -97,7 +97,7 @@ void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, flo
   each_vector<F32>(count, [&](auto at) {
     const F32 v = at.load(x);
     largest_magnitude = max(abs(v), largest_magnitude);
-    poison = poison + (v - v);  // NaN from the first infinity or NaN on
+    poison = poison + (v - v);  // NaN from the first infinity or NaN on. NOLINT(misc-redundant-expression)
   });
   const bool finite = !any(is_nan(poison));
   const float top = largest(largest_magnitude), inverse = 127.0f / top;

@@ -38,7 +38,7 @@ std::string list_of(std::initializer_list<DType> types) {
 }  // namespace
 
 NodeView::NodeView(const Node& node, std::vector<TensorType> inputs, std::vector<const Tensor*> constants,
-                   std::string where)
+                   std::string where)  // NOLINT(performance-unnecessary-value-param)
     : node_(node), inputs_(std::move(inputs)), constants_(std::move(constants)), at_(place(where, place_of(node))) {}
 
 bool NodeView::has_input(int i) const {
@@ -185,17 +185,17 @@ SymShape broadcast(const NodeView& node, const SymShape& a, const SymShape& b) {
     const int ia = d - (rank - a.rank()), ib = d - (rank - b.rank());
     const Dim x = ia < 0 ? Dim(1) : a[ia], y = ib < 0 ? Dim(1) : b[ib];
     Dim& out = dims[static_cast<size_t>(d)];
-    if (is_one(x)) {
-      out = y;
-    } else if (is_one(y) || same(x, y)) {
-      out = x;
-    } else if (contradict(x, y)) {
+    const bool one_x = is_one(x), one_y = is_one(y);
+    if (!one_x && !one_y && contradict(x, y)) {
       node.fail(fmt::format("shapes {} and {} do not broadcast", a.text(), b.text()));
-    } else if (x.is_constant()) {
-      out = x;  // the other must be equal or 1
-    } else if (y.is_constant()) {
+    }
+    // What stands beside a constant must be equal or 1; of two unrelated symbols either may be 1: the result is
+    // unknown.
+    if (!one_x && (one_y || same(x, y) || x.is_constant())) {
+      out = x;
+    } else if (one_x || y.is_constant()) {
       out = y;
-    }  // two unrelated symbols: either may be 1, so the result is unknown
+    }
   }
   return SymShape(std::move(dims));
 }

@@ -71,10 +71,10 @@ std::vector<ValueId> factors(const Rewriter& edit, const Node& root) {
   return found;
 }
 
-std::vector<int64_t> ints(const Node& node, const std::string& name, std::vector<int64_t> fallback) {
+std::vector<int64_t> ints(const Node& node, const std::string& name, const std::vector<int64_t>& fallback) {
   const auto found = node.attributes.find(name);
   const auto* values = found == node.attributes.end() ? nullptr : std::get_if<std::vector<int64_t>>(&found->second);
-  return values ? *values : std::move(fallback);
+  return values ? *values : fallback;
 }
 
 int64_t integer(const Node& node, const std::string& name, int64_t fallback) {
@@ -83,10 +83,10 @@ int64_t integer(const Node& node, const std::string& name, int64_t fallback) {
   return value ? *value : fallback;
 }
 
-std::string text(const Node& node, const std::string& name, std::string fallback) {
+std::string text(const Node& node, const std::string& name, const std::string& fallback) {
   const auto found = node.attributes.find(name);
   const auto* value = found == node.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
-  return value ? *value : std::move(fallback);
+  return value ? *value : fallback;
 }
 
 std::optional<std::vector<int64_t>> integers(const Rewriter& edit, ValueId id) {

@@ -34,9 +34,9 @@ std::optional<ValueId> take(std::vector<ValueId>& values, F&& wanted) {
 }
 
 // An integer-list attribute; the fallback when it is missing.
-std::vector<int64_t> ints(const Node& node, const std::string& name, std::vector<int64_t> fallback = {});
+std::vector<int64_t> ints(const Node& node, const std::string& name, const std::vector<int64_t>& fallback = {});
 int64_t integer(const Node& node, const std::string& name, int64_t fallback);
-std::string text(const Node& node, const std::string& name, std::string fallback);
+std::string text(const Node& node, const std::string& name, const std::string& fallback);
 // The integers of a constant i32 or i64 tensor; nullopt for anything else.
 std::optional<std::vector<int64_t>> integers(const Rewriter& edit, ValueId id);
 

@@ -18,7 +18,7 @@ int64_t integer_or(const CallArgs& args, size_t i, std::string_view name, int64_
   return value && !value->is_none() ? value->integer() : fallback;
 }
 
-std::string string_or(const CallArgs& args, size_t i, std::string_view name, std::string fallback) {
+std::string string_or(const CallArgs& args, size_t i, std::string_view name, const std::string& fallback) {
   const Value* value = args.get(i, name);
   return value && !value->is_none() ? to_string(*value) : fallback;
 }
