@@ -37,7 +37,8 @@ std::shared_ptr<MappedFile> MappedFile::open(const fs::path& path) {
   if (file.fd < 0 || ::fstat(file.fd, &info) != 0) fail(path, errno);
   if (!S_ISREG(info.st_mode)) {
     throw Error(Code::invalid_argument,
-                S_ISDIR(info.st_mode) ? "this is a folder, expected a file" : "not a regular file", path.string());
+                S_ISDIR(info.st_mode) ? "this is a folder, expected a file" : "this is not a regular file",
+                path.string(), "give the path of a file");
   }
   std::shared_ptr<MappedFile> mapped(new MappedFile());
   mapped->path_ = path;

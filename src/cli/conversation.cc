@@ -6,6 +6,10 @@ namespace genai::cli {
 
 Conversation::Conversation(OpenedModel& model, const SamplingFlags& sampling, std::string system)
     : model_(model), sampling_(sampling), chat_(model.loaded.spec), system_(std::move(system)) {
+  if (model.loaded.spec.chat_templates.empty()) {
+    throw Error(Code::unsupported, "the package has no chat template", model.loaded.spec.folder.string(),
+                "add chat_template.jinja to the folder, or answer plain text with onnx-genai generate");
+  }
   reset();
 }
 

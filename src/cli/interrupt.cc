@@ -18,6 +18,15 @@ void on_interrupt(int) {
   if (!cooperative.load() || raised.exchange(true)) ::_exit(kInterrupted);
 }
 
+// Never ends the program inside a scope: cleaning up may write to the same broken pipe again.
+void on_broken_pipe(int number) {
+  if (cooperative.load()) {
+    raised.store(true);
+  } else {
+    ::_exit(128 + number);
+  }
+}
+
 }  // namespace
 
 void install_interrupt_handler() {
@@ -26,6 +35,11 @@ void install_interrupt_handler() {
   sigemptyset(&action.sa_mask);
   ::sigaction(SIGINT, &action, nullptr);  // no SA_RESTART: a read at the prompt returns
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGHUP, &action, nullptr);
+  action.sa_handler = on_broken_pipe;
+  ::sigaction(SIGPIPE, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGXFSZ, &action, nullptr);
 }
 
 CooperativeInterrupt::CooperativeInterrupt() {
@@ -35,6 +49,6 @@ CooperativeInterrupt::CooperativeInterrupt() {
 
 CooperativeInterrupt::~CooperativeInterrupt() { cooperative.store(false); }
 
-bool CooperativeInterrupt::pending() const { return raised.load(); }
+bool CooperativeInterrupt::pending() { return raised.load(); }
 
 }  // namespace genai::cli

@@ -18,11 +18,12 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   bool interactive() const { return interactive_; }
-  std::optional<std::string> read(const char* prompt);  // empty at the end of the input
+  std::optional<std::string> read(const char* prompt);  // empty at the end of the input, and after Ctrl-C
+  bool interrupted() const { return interrupted_; }     // on a terminal: Ctrl-C ended the last read()
 
  private:
   std::optional<std::string> line(const char* prompt);
-  bool interactive_;
+  bool interactive_, interrupted_ = false;
   std::string history_file_;
 };
 

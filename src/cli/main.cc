@@ -1,19 +1,35 @@
 // onnx-genai: parses the command line, runs one subcommand, turns every error into one message and an exit code.
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <new>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/config_file.h"
 #include "cli/interrupt.h"
+#include "cli/report.h"
 
 namespace genai::cli {
 namespace {
 
-int report(const nxrt::Error& error) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", error.text().c_str());
-  return error.code() == nxrt::Code::cancelled ? kInterrupted : kRuntimeError;
+// False: it was a call for help, now answered.
+bool parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::Success& asked) {
+    app.exit(asked);
+    return false;
+  } catch (const CLI::RequiredError&) {
+    const std::vector<std::string> rest = app.remaining();
+    if (!app.get_subcommands().empty() || rest.empty()) throw;
+    throw CLI::ParseError("there is no subcommand '" + rest.front() + "'", CLI::ExitCodes::ExtrasError);
+  }
+}
+
+void expect_written_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw nxrt::Error(nxrt::Code::io, "the output can't be written", "standard output",
+                    "send it to a file on a disk with free space");
 }
 
 int run(int argc, char** argv) {
@@ -24,24 +40,16 @@ int run(int argc, char** argv) {
   for (const Command& command : all_commands()) {
     CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.summary));
     sub->footer("Example:\n  " + std::string(command.example));
-    sub->set_config("--config", "", "Read options from this file (TOML or INI)");
     std::function<int()> action = command.define(*sub);
     sub->callback([&chosen, action] { chosen = action; });
   }
-  try {
-    app.parse(argc, argv);
-    return chosen();
-  } catch (const CLI::ParseError& error) {
-    const bool asked_for_help = error.get_exit_code() == 0;
-    app.exit(error);
-    return asked_for_help ? kOk : kUsageError;
-  } catch (const nxrt::Error& error) {
-    return report(error);
-  } catch (const std::bad_alloc&) {
-    return report({nxrt::Code::out_of_capacity, "out of memory", "", "use a smaller model, context or --kv-memory"});
-  } catch (const std::exception& error) {
-    return report({nxrt::Code::internal, error.what(), "", "this is a bug of onnx-genai: please report it"});
-  }
+  add_config_file(app);
+  return report_errors([&] {
+    if (!parse(app, argc, argv)) return kOk;
+    const int code = chosen();
+    if (code == kOk) expect_written_output();
+    return code;
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/cpu.h"
 #include "cli/size_text.h"
+#include "cli/validators.h"
 
 namespace genai::cli {
 namespace {
@@ -30,7 +31,10 @@ int64_t kv_budget(const ModelFlags& flags, const DecoderModel& decoder, int stre
     if (!bytes)
       throw CLI::ValidationError("--kv-memory",
                                  "'" + flags.kv_memory + "' is not a size: 512MiB, 2GiB, or a fraction like 0.25");
-    return *bytes;
+    if (*bytes <= memory) return *bytes;
+    throw Error(Code::out_of_capacity,
+                "the KV cache was given " + size_text(*bytes) + ", this process may use " + size_text(memory),
+                "--kv-memory", "give it less");
   }
   const int64_t full = decoder.kv_layout().block_bytes * (blocks_for(decoder.context_length()) + 1) * streams;
   return std::max(std::min(full, static_cast<int64_t>(kDefaultKvShare * static_cast<double>(memory))),
@@ -44,7 +48,7 @@ void ModelFlags::add(CLI::App& app) {
   app.add_option("--threads", threads, "Compute threads; 0: every CPU this process may use")
       ->check(CLI::Range(0, 1024));
   app.add_option("--isa", isa, "Force an instruction set: scalar, avx2, avx512, vnni");
-  app.add_option("--context", context, "Most tokens of a sequence; 0: the model's")->check(CLI::NonNegativeNumber);
+  app.add_option("--context", context, "Most tokens of a sequence; 0: the model's")->check(not_negative());
   app.add_option("--kv-memory", kv_memory, "Memory of the KV cache: 512MiB, 2GiB, or a fraction of the allowed memory");
   app.add_option("--kv-type", kv_type, "Element type of the KV cache")
       ->check(CLI::IsMember({"f32", "f16"}))
@@ -53,7 +57,7 @@ void ModelFlags::add(CLI::App& app) {
       ->check(CLI::Range(1, 65536))
       ->capture_default_str();
   app.add_option("--max-step-ms", max_step_ms, "Longest gap of a running stream while a prompt is read")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   app.add_flag("--dense", dense, "Use the exported past/present tensors instead of the paged path");
   app.add_flag("--profile", profile, "Print where the time went");
   app.add_option("--profile-trace", profile_trace, "Write a Chrome/Perfetto trace to this file");

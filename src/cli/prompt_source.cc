@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/mapped_file.h"
+#include "text/unicode.h"
 
 namespace genai::cli {
 
@@ -24,13 +25,20 @@ void PromptSource::add(CLI::App& app) {
 std::string PromptSource::read() const {
   if (!file.empty() && file != "-") {
     const auto mapped = nxrt::MappedFile::open(file);
-    return {reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size()};
+    std::string given(reinterpret_cast<const char*>(mapped->bytes().data()), mapped->bytes().size());
+    expect_utf8(given, file);
+    return given;
   }
   const bool nothing_given = text.empty() && file.empty() && dash.empty();
   if (nothing_given && ::isatty(STDIN_FILENO) == 1) {
     throw CLI::RequiredError("a prompt: --prompt TEXT, --prompt-file FILE, --token-ids IDS, or - for standard input");
   }
-  if (nothing_given || !dash.empty() || file == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  if (nothing_given || !dash.empty() || file == "-") {
+    std::string given(std::istreambuf_iterator<char>(std::cin), {});
+    expect_utf8(given, "standard input");
+    return given;
+  }
+  expect_utf8(text, "--prompt");
   return text;
 }
 
@@ -52,6 +60,13 @@ std::vector<TokenId> PromptSource::ids(int vocab_size) const {
     begin = end + 1;
   }
   return ids;
+}
+
+void expect_utf8(std::string_view text, const std::string& at) {
+  const size_t bad = find_invalid_utf8(text);
+  if (bad == std::string_view::npos) return;
+  throw Error(Code::invalid_argument, "the text is not valid UTF-8 at byte " + std::to_string(bad), at,
+              "convert it to UTF-8");
 }
 
 }  // namespace genai::cli

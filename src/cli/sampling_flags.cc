@@ -2,17 +2,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/validators.h"
+
 namespace genai::cli {
 
 void SamplingFlags::add(CLI::App& app) {
   const std::string group = "Sampling";
-  app.add_option("--max-tokens", max_tokens, "Most tokens of the answer")->check(CLI::PositiveNumber)->group(group);
-  app.add_option("--temperature", temperature, "0: always the most likely token")
-      ->check(CLI::NonNegativeNumber)
-      ->group(group);
-  app.add_option("--top-k", top_k, "Only the k most likely tokens; 0: all")
-      ->check(CLI::NonNegativeNumber)
-      ->group(group);
+  app.add_option("--max-tokens", max_tokens, "Most tokens of the answer")->check(above_zero())->group(group);
+  app.add_option("--temperature", temperature, "0: always the most likely token")->check(not_negative())->group(group);
+  app.add_option("--top-k", top_k, "Only the k most likely tokens; 0: all")->check(not_negative())->group(group);
   app.add_option("--top-p", top_p, "Only the most likely tokens that make up p")
       ->check(CLI::Range(0.0, 1.0))
       ->group(group);
@@ -22,19 +20,19 @@ void SamplingFlags::add(CLI::App& app) {
   app.add_option("--top-a", top_a, "Only tokens at least a·best² likely")->check(CLI::Range(0.0, 1.0))->group(group);
   app.add_option("--typical-p", typical_p, "Locally typical sampling")->check(CLI::Range(0.0, 1.0))->group(group);
   app.add_option("--repetition-penalty", repetition_penalty, "Above 1: less repetition")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->group(group);
   app.add_option("--frequency-penalty", frequency_penalty, "Per earlier use of a token")->group(group);
   app.add_option("--presence-penalty", presence_penalty, "For any earlier use of a token")->group(group);
   app.add_option("--dry-multiplier", dry_multiplier, "Don't Repeat Yourself; 0: off")
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->group(group);
   app.add_option("--xtc-probability", xtc_probability, "Exclude Top Choices; 0: off")
       ->check(CLI::Range(0.0, 1.0))
       ->group(group);
   app.add_option("--xtc-threshold", xtc_threshold, "Of XTC")->check(CLI::Range(0.0, 1.0))->group(group);
   app.add_option("--mirostat", mirostat, "0 off, 1, 2")->check(CLI::Range(0, 2))->group(group);
-  app.add_option("--seed", seed, "Same seed, same text")->group(group);
+  app.add_option("--seed", seed, "Same seed, same text")->check(unsigned_integer())->group(group);
   app.add_option("--stop", stop, "End the answer in front of this text (repeatable)")
       ->allow_extra_args(false)
       ->group(group);

@@ -26,7 +26,11 @@ namespace {
 std::string leftover_prefix(const fs::path& target) { return "." + target.filename().string() + ".importing-"; }
 
 fs::path absolute_without_slash(const fs::path& path) {
-  const fs::path absolute = fs::absolute(path).lexically_normal();
+  if (path.empty())
+    throw Error(Code::invalid_argument, "the path is empty, expected a folder's", "the target", "name a new folder");
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error).lexically_normal();
+  if (error) throw Error(Code::io, "the current folder can't be found: " + error.message(), path.string());
   return absolute.has_filename() ? absolute : absolute.parent_path();
 }
 

@@ -21,8 +21,8 @@ BlockPool::BlockPool(const KvLayout& layout, int64_t budget_bytes) : block_bytes
   total_ = std::min(budget_bytes / block_bytes_, kMostBlocks);
   if (total_ < 1) {
     throw Error(Code::out_of_capacity,
-                fmt::format("KV memory is {} bytes, expected at least {} (16 tokens)", budget_bytes, block_bytes_), {},
-                "give the KV cache more memory");
+                fmt::format("KV memory is {} bytes, expected at least {} (16 tokens)", budget_bytes, block_bytes_),
+                "the KV cache", "give the KV cache more memory");
   }
   mapped_bytes_ = total_ * block_bytes_;
   // Without MAP_NORESERVE a large budget would count as used memory before a single token is there.
@@ -30,7 +30,7 @@ BlockPool::BlockPool(const KvLayout& layout, int64_t budget_bytes) : block_bytes
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) {
     throw Error(Code::io, fmt::format("can't reserve {} bytes for the KV cache: {}", mapped_bytes_, strerror(errno)),
-                {}, "lower the KV memory");
+                "the KV cache", "lower the KV memory");
   }
   memory_ = static_cast<std::byte*>(at);
 }

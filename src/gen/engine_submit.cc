@@ -8,7 +8,8 @@
 
 namespace genai {
 namespace {
-[[noreturn]] void refuse(const std::string& what, const std::string& field, const std::string& fix = {}) {
+[[noreturn]] void refuse(const std::string& what, const std::string& field,
+                         const std::string& fix = "change this part of the request") {
   throw Error(Code::invalid_argument, what, field, fix);
 }
 

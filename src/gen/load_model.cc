@@ -1,12 +1,15 @@
 #include "gen/load_model.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "base/cpu.h"
 #include "gen/decoder_ports.h"
 #include "gen/dense_model.h"
 #include "gen/paged_model.h"
 #include "gen/paged_rewrite.h"
+#include "gen/rotary_reach.h"
 #include "onnx/reader.h"
 #include "passes/pass.h"
 
@@ -15,13 +18,15 @@ namespace {
 
 constexpr int kUnknownContext = 2048;  // when neither the package nor the caller says how far the model reaches
 
-int context_length(const ModelSpec& spec, const LoadOptions& options) {
-  if (options.context_length <= 0) return spec.context_length > 0 ? spec.context_length : kUnknownContext;
-  if (spec.context_length > 0 && options.context_length > spec.context_length) {
+int context_length(const ModelSpec& spec, const nxrt::Graph& graph, const LoadOptions& options) {
+  const int64_t declared = spec.context_length > 0 ? spec.context_length : INT32_MAX;
+  const int64_t most = std::min(declared, rotary_reach(graph).value_or(INT32_MAX));
+  if (options.context_length <= 0) return static_cast<int>(most < INT32_MAX ? most : kUnknownContext);
+  if (options.context_length > most) {
     throw Error(Code::invalid_argument,
                 "a context of " + std::to_string(options.context_length) + " tokens was asked for, the model has " +
-                    std::to_string(spec.context_length),
-                spec.folder.string(), "ask for at most " + std::to_string(spec.context_length));
+                    std::to_string(most),
+                spec.folder.string(), "ask for at most " + std::to_string(most));
   }
   return options.context_length;
 }
@@ -29,7 +34,7 @@ int context_length(const ModelSpec& spec, const LoadOptions& options) {
 void bind(LoadedModel& model, std::unique_ptr<nxrt::Graph> graph, const LoadOptions& options) {
   const std::string where = model.spec.decoder.string();
   const DecoderPorts ports = find_decoder_ports(*graph, model.spec.roles, where);
-  const int context = context_length(model.spec, options);
+  const int context = context_length(model.spec, *graph, options);
   PagedRewrite rewrite;
   if (options.dense) {
     rewrite.reason = "the dense path was asked for";

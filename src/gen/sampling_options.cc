@@ -10,7 +10,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void refuse(const char* field, double value, const std::string& expected) {
-  throw Error(Code::invalid_argument, fmt::format("{} is {}, expected {}", field, value, expected), field);
+  throw Error(Code::invalid_argument, fmt::format("{} is {}, expected {}", field, value, expected), field,
+              "give a value in this range");
 }
 
 // Comparisons are false for NaN, so NaN is refused too.

@@ -40,6 +40,8 @@ struct Function {
 };
 using FunctionKey = std::tuple<std::string, std::string, std::string>;  // domain, name, overload
 
+inline constexpr const char* kDamaged = "the file is damaged: copy or export it again";  // an error's usual remedy
+
 struct ReadContext {
   WireSource source;
   std::shared_ptr<const void> owner;  // of the bytes
@@ -49,7 +51,8 @@ struct ReadContext {
   std::map<FunctionKey, Function> functions;
   int64_t nodes = 0;  // so far
 
-  [[noreturn]] void fail(Code code, const std::string& what, const std::string& at, const std::string& fix = {}) const {
+  [[noreturn]] void fail(Code code, const std::string& what, const std::string& at,
+                         const std::string& fix = kDamaged) const {
     throw Error(code, what, place(source.where, at), fix);
   }
 };

@@ -183,7 +183,7 @@ class TensorReader {
     fail(Code::corrupt, fmt::format("the stored value {} does not fit {} bits", value, shift));
   }
 
-  [[noreturn]] void fail(Code code, const std::string& what, const std::string& fix = {}) const {
+  [[noreturn]] void fail(Code code, const std::string& what, const std::string& fix = kDamaged) const {
     context_.fail(code, what, at_, fix);
   }
 

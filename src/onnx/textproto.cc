@@ -221,7 +221,8 @@ class TextprotoParser {
     const std::string_view before = text_.substr(0, at_);
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    throw Error(Code::corrupt, what, fmt::format("{}:{}:{}", where_, line, before.size() - line_start + 1));
+    throw Error(Code::corrupt, what, fmt::format("{}:{}:{}", where_, line, before.size() - line_start + 1),
+                "correct the file at this place");
   }
 
   std::string_view text_;

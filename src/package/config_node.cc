@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kMaxBytes = size_t{64} << 20;
 
 std::string shown(const nlohmann::ordered_json& value) {
+  if (value.is_structured() && !value.empty())  // writing a deeply nested one would exhaust the stack
+    return fmt::format("{} of {} elements", value.is_array() ? "a list" : "an object", value.size());
   std::string text = value.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return text.size() <= 60 ? text : fmt::format("{} of {} bytes", value.type_name(), text.size());
 }
@@ -65,7 +67,7 @@ bool ConfigNode::is_list() const { return value_ && value_->is_array(); }
 
 void ConfigNode::fail(const std::string& expected) const {
   throw Error(Code::corrupt, fmt::format("the value is {}, expected {}", value_ ? shown(*value_) : "null", expected),
-              where_);
+              where_, "correct the value in the file, or get the model again");
 }
 
 std::string ConfigNode::place_of(const std::string& key) const {

@@ -17,6 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr const char* kFix = "repair the file, or get the model again";
+
 // Turns nodes into values, counting them: an alias may repeat a large part cheaply in YAML, not in memory.
 class Converter {
  public:
@@ -24,7 +26,7 @@ class Converter {
 
   Json convert(const YAML::Node& node, int depth = 0) {
     if (++values_ > kMaxValues || depth > kMaxDepth) {
-      throw Error(Code::out_of_capacity, "the file holds more than 1000000 values or 100 levels", where_);
+      throw Error(Code::out_of_capacity, "the file holds more than 1000000 values or 100 levels", where_, kFix);
     }
     if (node.IsSequence()) {
       Json list = Json::array();
@@ -34,7 +36,7 @@ class Converter {
     if (node.IsMap()) {
       Json object = Json::object();
       for (const auto& member : node) {
-        if (!member.first.IsScalar()) throw Error(Code::corrupt, "a key is not a scalar", place_of(member.first));
+        if (!member.first.IsScalar()) throw Error(Code::corrupt, "a key is not a scalar", place_of(member.first), kFix);
         object[member.first.Scalar()] = convert(member.second, depth + 1);
       }
       return object;
@@ -76,7 +78,7 @@ Json yaml_to_json(std::string_view text, const std::string& where) {
     root = YAML::Load(std::string(text));
   } catch (const YAML::Exception& error) {
     throw Error(Code::corrupt, "the file is not valid YAML: " + error.msg,
-                fmt::format("{} > line {}, column {}", where, error.mark.line + 1, error.mark.column + 1));
+                fmt::format("{} > line {}, column {}", where, error.mark.line + 1, error.mark.column + 1), kFix);
   }
   return Converter(where).convert(root);
 }

@@ -24,7 +24,8 @@ const char* name_of(simdjson::dom::element_type type) {
 }  // namespace
 
 void JsonNode::fail(std::string what, std::string fix) const {
-  throw Error(Code::invalid_argument, std::move(what), where_, std::move(fix));
+  throw Error(Code::invalid_argument, std::move(what), where_,
+              fix.empty() ? std::string("get the model's tokenizer.json again") : std::move(fix));
 }
 
 void JsonNode::unsupported(std::string what, std::string fix) const {

@@ -9,7 +9,8 @@ namespace genai {
 
 StopMatcher::StopMatcher(std::vector<std::string> stops) : stops_(std::move(stops)) {
   for (const std::string& stop : stops_) {
-    if (stop.empty()) throw nxrt::Error(nxrt::Code::invalid_argument, "a stop string is empty, expected text", "stop");
+    if (stop.empty())
+      throw nxrt::Error(nxrt::Code::invalid_argument, "a stop string is empty, expected text", "stop", "leave it out");
     failure_.push_back(failure_function(stop));
   }
   progress_.resize(stops_.size(), 0);

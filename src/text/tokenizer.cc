@@ -25,7 +25,7 @@ std::shared_ptr<const Tokenizer> Tokenizer::parse(std::string_view json, const s
   simdjson::dom::parser parser;
   simdjson::dom::element root;
   if (const auto code = parser.parse(json.data(), json.size()).get(root); code != simdjson::SUCCESS) {
-    throw Error(Code::corrupt, fmt::format("is not valid JSON: {}", simdjson::error_message(code)), where,
+    throw Error(Code::corrupt, fmt::format("the file is not valid JSON: {}", simdjson::error_message(code)), where,
                 "fetch the file again");
   }
   return std::make_shared<HfTokenizer>(JsonNode(root, where));

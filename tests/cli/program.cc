@@ -13,11 +13,12 @@ namespace genai::cli {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kProgram = NXRT_BINARY_DIR "/onnx-genai";
 constexpr std::chrono::seconds kLimit(60);
 
 class Process {
  public:
-  Process(const std::vector<std::string>& arguments, const std::string& input) {
+  Process(const char* file, const std::vector<std::string>& arguments, const std::string& input) {
     std::array<int, 2> in{}, out{}, err{};
     if (::pipe2(in.data(), O_CLOEXEC) || ::pipe2(out.data(), O_CLOEXEC) || ::pipe2(err.data(), O_CLOEXEC))
       ADD_FAILURE() << "no pipe";
@@ -26,10 +27,10 @@ class Process {
       ::dup2(in[0], 0);
       ::dup2(out[1], 1);
       ::dup2(err[1], 2);
-      std::vector<char*> argv = {const_cast<char*>("onnx-genai")};
+      std::vector<char*> argv = {const_cast<char*>(file)};
       for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
       argv.push_back(nullptr);
-      ::execv(NXRT_BINARY_DIR "/onnx-genai", argv.data());
+      ::execv(file, argv.data());
       ::_exit(99);
     }
     ::close(in[0]);
@@ -55,7 +56,7 @@ class Process {
       ::poll(streams.data(), streams.size(), 100);
       take(streams[0], outcome.out);
       take(streams[1], outcome.err);
-      if (!until.empty() && outcome.out.find(until) != std::string::npos) return;
+      if (!until.empty() && (outcome.out + outcome.err).find(until) != std::string::npos) return;
     }
   }
 
@@ -89,7 +90,15 @@ class Process {
 
 Outcome run_program(const std::vector<std::string>& arguments, const std::string& input) {
   Outcome outcome;
-  Process process(arguments, input);
+  Process process(kProgram, arguments, input);
+  process.read(outcome, "");
+  outcome.exit_code = process.wait();
+  return outcome;
+}
+
+Outcome run_shell(const std::string& script) {
+  Outcome outcome;
+  Process process("/bin/sh", {"-c", script, kProgram}, {});
   process.read(outcome, "");
   outcome.exit_code = process.wait();
   return outcome;
@@ -98,7 +107,7 @@ Outcome run_program(const std::vector<std::string>& arguments, const std::string
 Outcome interrupt_program(const std::vector<std::string>& arguments, const std::string& until, int times,
                           const std::string& input) {
   Outcome outcome;
-  Process process(arguments, input);
+  Process process(kProgram, arguments, input);
   process.read(outcome, until);
   for (int i = 0; i < times; ++i) {
     process.signal(SIGINT);

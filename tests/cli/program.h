@@ -15,7 +15,11 @@ struct Outcome {
 
 Outcome run_program(const std::vector<std::string>& arguments, const std::string& input = {});
 
-// Starts it, waits until stdout holds `until`, sends SIGINT `times` times, and waits for the end (at most 20 s).
+// The same, started by a shell script in which "$0" is the program: for limits and redirections.
+Outcome run_shell(const std::string& script);
+
+// Starts it, waits until stdout or stderr holds `until`, sends SIGINT `times` times, and waits for the end (at most 20
+// s).
 Outcome interrupt_program(const std::vector<std::string>& arguments, const std::string& until, int times,
                           const std::string& input = {});
 

@@ -10,6 +10,7 @@
 #include "cli/answer.h"
 #include "cli/command.h"
 #include "cli/statistics.h"
+#include "cli/validators.h"
 
 namespace genai::cli {
 namespace {
@@ -126,10 +127,10 @@ Command bench() {
             auto flags = std::make_shared<Flags>();
             flags->model.add(app);
             app.add_option("--prompt-tokens", flags->prompt_tokens, "Per stream")
-                ->check(CLI::PositiveNumber)
+                ->check(above_zero())
                 ->capture_default_str();
             app.add_option("--decode-tokens", flags->decode_tokens, "Per stream")
-                ->check(CLI::PositiveNumber)
+                ->check(above_zero())
                 ->capture_default_str();
             app.add_option("--streams", flags->streams, "Requests at once")
                 ->check(CLI::Range(1, 1024))

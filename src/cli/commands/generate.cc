@@ -29,6 +29,7 @@ std::vector<TokenId> encode_prompt(const Flags& flags, const LoadedModel& model,
   if (flags.prompt.is_token_ids()) return flags.prompt.ids(vocab_size);
   const std::string text = flags.prompt.read();
   if (!flags.chat) return model.tokenizer->encode(text);
+  expect_utf8(flags.system, "--system");
   Json messages = Json::array();
   if (!flags.system.empty()) messages.push_back({{"role", "system"}, {"content", flags.system}});
   messages.push_back({{"role", "user"}, {"content", text}});

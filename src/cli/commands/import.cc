@@ -23,6 +23,13 @@ const std::map<std::string, Precision> kPrecisions = {{"keep", Precision::keep},
 const std::map<std::string, ActivationBits> kActivations = {
     {"int8", ActivationBits::int8}, {"int16", ActivationBits::int16}, {"f32", ActivationBits::f32}};
 
+template <class T>
+std::vector<std::string> names(const std::map<std::string, T>& table) {
+  std::vector<std::string> all;
+  for (const auto& [name, value] : table) all.push_back(name);
+  return all;
+}
+
 int run(const ImportOptions& options) {
   const CooperativeInterrupt interrupt;
   ImportReport report;
@@ -50,12 +57,16 @@ Command import() {
             auto options = std::make_shared<ImportOptions>();
             app.add_option("SOURCE", options->source, "The .gguf file")->required();
             app.add_option("-o,--output", options->target, "Folder to make")->required();
-            app.add_option("--precision", options->precision, "keep (the file's own), int4, int8, f16, f32")
-                ->transform(CLI::CheckedTransformer(kPrecisions, CLI::ignore_case))
+            app.add_option_function<std::string>(
+                   "--precision", [options](const std::string& name) { options->precision = kPrecisions.at(name); },
+                   "Of the weights; keep: the file's own")
+                ->check(CLI::IsMember(names(kPrecisions)))
                 ->default_str("keep");
-            app.add_option("--activations", options->activations,
-                           "What meets quantized weights: int8 (fastest), int16, f32")
-                ->transform(CLI::CheckedTransformer(kActivations, CLI::ignore_case))
+            app.add_option_function<std::string>(
+                   "--activations",
+                   [options](const std::string& name) { options->activations = kActivations.at(name); },
+                   "What meets quantized weights; int8 is the fastest")
+                ->check(CLI::IsMember(names(kActivations)))
                 ->default_str("int16");
             app.add_flag("--overwrite", options->overwrite, "Replace an existing folder");
             return [options] { return run(*options); };

@@ -1,11 +1,18 @@
 // onnx-genai run: a chat in the terminal.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
+#include "base/env.h"
 #include "cli/command.h"
 #include "cli/conversation.h"
 #include "cli/line_reader.h"
+#include "cli/prompt_source.h"
+#include "cli/report.h"
 #include "cli/statistics.h"
 
 namespace genai::cli {
@@ -28,30 +35,74 @@ constexpr const char* kHelp =
     "  A line that ends in \\ goes on; \"\"\" opens and closes a text of many lines; Ctrl-C stops an answer, twice "
     "ends.\n";
 
+// Green where colours are wanted; \1 and \2 tell the line editor what has no width.
+std::string prompt() {
+  const bool plain = !nxrt::read_env(nxrt::EnvName::no_color).value_or("").empty();
+  return plain ? "> " : "\1\033[1;32m\2> \1\033[0m\2";
+}
+
+// Loading takes seconds: a person sees that something happens.
+class LoadingNote {
+ public:
+  explicit LoadingNote(const std::string& model) {
+    if (watched_) std::fprintf(stderr, "loading %s …", model.c_str());
+  }
+  ~LoadingNote() {
+    if (watched_) std::fprintf(stderr, "\r\033[K");
+  }
+  LoadingNote(const LoadingNote&) = delete;
+  LoadingNote& operator=(const LoadingNote&) = delete;
+
+ private:
+  const bool watched_ = ::isatty(STDERR_FILENO) == 1;
+};
+
+OpenedModel open_model(const ModelFlags& flags) {
+  const LoadingNote note(flags.model);
+  return open(flags, 1);
+}
+
 class Chat {
  public:
   explicit Chat(const Flags& flags)
-      : model_(open(flags.model, 1)), conversation_(model_, flags.sampling, flags.system), stats_(flags.stats) {
+      : model_(open_model(flags.model)), conversation_(model_, flags.sampling, flags.system), stats_(flags.stats) {
     model_.loaded.session->profile().start(!flags.model.profile_trace.empty());
   }
 
+  // A turn that fails doesn't end the chat; from a pipe, nobody saw it, so the exit code tells.
   int run() {
     if (lines_.interactive())
       std::fprintf(stderr, "%s, /help for help\n", model_.loaded.spec.folder.filename().c_str());
-    while (const std::optional<std::string> line = lines_.read("> ")) {
-      if (line->empty()) continue;
-      if (line->starts_with('/')) {
-        if (!command(*line)) break;
-      } else {
-        answer(*line);
+    int worst = kOk;
+    for (bool again = false;;) {
+      const std::optional<std::string> line = lines_.read(prompt_.c_str());
+      if (lines_.interrupted()) {
+        std::fprintf(stderr, again ? "\n" : "\nCtrl-C again, Ctrl-D or /exit ends the chat.\n");
+        if (std::exchange(again, true)) return kInterrupted;
+        continue;
       }
+      again = false;
+      if (!line && lines_.interactive()) std::fprintf(stderr, "\n");
+      if (!line) break;
+      const int code = report_errors([&] { return turn(*line); });
+      worst = std::max(worst, code);
+      if (code == kEnd || code == kInterrupted) break;
     }
-    return kOk;
+    return lines_.interactive() ? kOk : worst;
   }
 
   OpenedModel& model() { return model_; }
 
  private:
+  static constexpr int kEnd = -1;
+
+  int turn(const std::string& line) {
+    expect_utf8(line, "the message");
+    if (line.empty()) return kOk;
+    if (line.starts_with('/')) return command(line) ? kOk : kEnd;
+    return answer(line) || lines_.interactive() ? kOk : kInterrupted;
+  }
+
   // False: end the chat.
   bool command(const std::string& line) {
     const std::string name = line.substr(0, line.find(' '));
@@ -72,7 +123,8 @@ class Chat {
     return true;
   }
 
-  void answer(const std::string& text) {
+  // False: Ctrl-C stopped it.
+  bool answer(const std::string& text) {
     const CooperativeInterrupt interrupt;
     const Answer answer = conversation_.turn(text, interrupt, [](std::string_view piece) {
       std::fwrite(piece.data(), 1, piece.size(), stdout);
@@ -82,11 +134,13 @@ class Chat {
     std::fflush(stdout);
     if (interrupt.pending()) std::fprintf(stderr, "(stopped)\n");
     if (stats_) std::fprintf(stderr, "%s\n", statistics_line(answer.usage, answer.timings).c_str());
+    return !interrupt.pending();
   }
 
   OpenedModel model_;
   Conversation conversation_;
   LineReader lines_;
+  const std::string prompt_ = prompt();
   bool stats_;
 };
 
@@ -101,6 +155,7 @@ Command run() {
             app.add_flag("--stats", flags->stats, "Figures after each answer, on stderr");
             flags->sampling.add(app);
             return [flags] {
+              expect_utf8(flags->system, "--system");
               Chat chat(*flags);
               const int code = chat.run();
               report_profile(flags->model, chat.model());
