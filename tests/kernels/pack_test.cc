@@ -18,7 +18,7 @@ int packed_weight(const PackedNBits& w, int64_t row, int64_t i) {
 }
 
 TEST(PackNBits, EveryWeightIsFoundWhereTheLayoutSays) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const int bits = *rc::gen::element(4, 8);
     const int64_t block = *rc::gen::element(16, 32, 64, 128, 256);
     const int64_t n = *rc::gen::inRange(1, 40), k = *rc::gen::inRange(1, 300);
@@ -36,7 +36,7 @@ TEST(PackNBits, EveryWeightIsFoundWhereTheLayoutSays) {
         RC_ASSERT(std::to_integer<int>(w.offsets[at]) == static_cast<int>(model.zero_point(row, b)));
       }
     }
-  });
+  }));
 }
 
 PackedNBits pack(const NBitsModel& model) {

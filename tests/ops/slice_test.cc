@@ -34,7 +34,7 @@ TEST(Slice, AsPythonSlices) {
 
 // The definition by walking: what Python's range(start, stop, step) visits after clamping.
 TEST(Slice, RandomBoundsOnTwoAxes) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const int64_t rows = *rc::gen::inRange<int64_t>(0, 5), cols = *rc::gen::inRange<int64_t>(1, 7);
     const int64_t start = *rc::gen::inRange<int64_t>(-9, 9), end = *rc::gen::inRange<int64_t>(-9, 9);
     const int64_t step = *rc::gen::element<int64_t>(-3, -1, 1, 2);
@@ -50,7 +50,7 @@ TEST(Slice, RandomBoundsOnTwoAxes) {
       const int64_t row = i / static_cast<int64_t>(visited.size()), col = i % static_cast<int64_t>(visited.size());
       RC_ASSERT(y.data<int64_t>()[i] == x.data<int64_t>()[row * cols + visited[static_cast<size_t>(col)]]);
     }
-  });
+  }));
 }
 
 TEST(Slice, AttributesBeforeOpset10AndInt32Indices) {

@@ -11,7 +11,7 @@ namespace {
 Attribute perm(std::vector<int64_t> p) { return p; }
 
 TEST(Transpose, AnyPermutationOfAnyShapeAndSize) {
-  rc::check([] {
+  EXPECT_TRUE(rc::check([] {
     const int rank = *rc::gen::inRange(1, 5);
     std::vector<int64_t> dims, order(static_cast<size_t>(rank));
     for (int d = 0; d < rank; ++d) dims.push_back(*rc::gen::inRange<int64_t>(1, 6));
@@ -30,7 +30,7 @@ TEST(Transpose, AnyPermutationOfAnyShapeAndSize) {
       for (int d = 0; d < rank; ++d) index = index * dims[static_cast<size_t>(d)] + at[static_cast<size_t>(d)];
       RC_ASSERT(y.data<int64_t>()[i] == x.data<int64_t>()[index]);
     }
-  });
+  }));
 }
 
 TEST(Transpose, ReversesWithoutPermAndMovesEverySize) {
