@@ -11,7 +11,7 @@ std::vector<int64_t> permutation(const Rewriter& edit, const Node& node) {
   if (type.shape) {
     for (int axis = type.shape->rank() - 1; axis >= 0; --axis) reversed.push_back(axis);
   }
-  return ints(node, "perm", std::move(reversed));
+  return ints(node, "perm", reversed);
 }
 
 void join(Rewriter& edit, NodeId id) {
