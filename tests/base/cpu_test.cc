@@ -11,6 +11,8 @@
 namespace nxrt {
 namespace {
 
+constexpr int64_t kCounterSlack = int64_t{16} << 20;  // the kernel's counters are per thread and summed late
+
 TEST(Cpu, ScalarIsAlwaysThereAndTheBestIsAvailable) {
   EXPECT_TRUE(std::ranges::count(available(), Isa::scalar));
   EXPECT_TRUE(has(best_isa()));
@@ -30,7 +32,8 @@ TEST(Cpu, AllowedCpusFollowTheAffinity) {
 
 TEST(Cpu, MemoryFiguresAreSane) {
   EXPECT_GT(allowed_memory(), int64_t{64} << 20);
-  EXPECT_GE(peak_resident_bytes(), resident_bytes());
+  const int64_t resident = resident_bytes();  // before the peak: it may grow between the two readings
+  EXPECT_GE(peak_resident_bytes() + kCounterSlack, resident);
   EXPECT_GT(resident_bytes(), 1 << 20);
 }
 
