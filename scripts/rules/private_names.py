@@ -6,7 +6,8 @@ from .files import Tree, tracked
 
 # Paths from the root of some machine, and registry hosts. Put together here so that this file is no finding itself.
 FOLDERS = re.compile(r"(?<![\w.$}~-])/(?:work|tmp|home|root)/\w")
-HOSTS = re.compile(r"\b(?:" + "|".join(["pypi", "files\\.pythonhosted", "registry\\.npmjs", "deb\\.debian"]) + r")\.org\b")
+NAMES = [("pypi",), ("files", "python" + "hosted"), ("registry", "npmjs"), ("deb", "debian")]
+HOSTS = re.compile(r"\b(?:" + "|".join(r"\.".join(parts) for parts in NAMES) + r")\.org\b")
 DATA = ("tests/golden/", "fuzz/corpus/")  # texts that happen to look like paths
 
 
@@ -29,6 +30,7 @@ def problems(root: Path) -> list[str]:
 
 
 def self_test() -> bool:
-    bad = "x = '/" + "home/me/model'\nfetch https://" + "pypi" + ".org/simple\n"
+    hosts = "".join("fetch https://" + ".".join(parts) + ".org/x\n" for parts in NAMES)
+    bad = "x = '/" + "home/me/model'\n" + hosts
     with Tree({"dev": bad, "good": "cd ../home/x; ls $HOME/x build/tmp/x\n"}) as root:
-        return len(problems(root)) == 2
+        return len(problems(root)) == 1 + len(NAMES)

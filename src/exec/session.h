@@ -9,7 +9,7 @@
 //          contradict, naming the input. After the inputs are accepted nothing fails.
 // Memory:  weights are packed once and the mapping's pages dropped; activations live in one arena; a second run with
 // the
-//          same (or, with bounds, any smaller) shapes allocates nothing.
+//          same shapes allocates nothing; bounds keep the arena for smaller ones.
 #pragma once
 
 #include <filesystem>
