@@ -84,7 +84,9 @@ Event Answer::event() {
   result.index = index_;
   result.usage = {.prompt_tokens = sequence.prompt,
                   .completion_tokens = generated(),
-                  .cached_tokens = std::min(sequence.cached, sequence.prompt)};
+                  .cached_tokens = std::min(sequence.cached, sequence.prompt),
+                  .proposed_tokens = proposed,
+                  .accepted_tokens = accepted};
   result.timings = timings_;
   result.prompt_logprobs = std::exchange(prompt_logprobs_, {});
   return result;

@@ -45,6 +45,7 @@ class Answer {
   TokenConstraint* constraint() { return constraint_.get(); }
 
   Sequence sequence;
+  int64_t proposed = 0, accepted = 0;  // guessed tokens
   SamplingState sampling;
   std::optional<TokenLogprob> logprob;  // of the token about to be accepted
   std::optional<double> paused_since_ms;

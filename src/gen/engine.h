@@ -23,6 +23,7 @@
 #include "gen/decoder_model.h"
 #include "gen/request.h"
 #include "gen/scheduler.h"
+#include "gen/speculation.h"
 #include "gen/ticket.h"
 
 namespace genai {
@@ -30,6 +31,7 @@ namespace genai {
 struct EngineOptions {
   int64_t kv_bytes = int64_t{1} << 30;
   SchedulerOptions scheduler;       // max_step_rows 0 or above the model's: the model's
+  SpeculationOptions speculation;   // refused when the model isn't paged
   int max_queue = 256;              // requests that wait beyond the rows; more are refused with out_of_capacity
   int output_buffer = 16;           // events of a request that may wait for its reader before it pauses
   double delivery_grace_ms = 1000;  // paused for longer: ends as stalled; 0: waits for ever
@@ -42,6 +44,7 @@ struct EngineStats {
   BlockStats kv;
   int64_t kv_resident_bytes = 0;
   int64_t steps = 0, prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0, preemptions = 0;
+  int64_t proposed_tokens = 0, accepted_tokens = 0;  // guesses checked by the model, and the right ones of them
   double last_step_ms = 0;  // clock at the end of the latest step; with running > 0 an old value means a stalled engine
 };
 

@@ -28,6 +28,10 @@ EngineOptions normalized(EngineOptions options, const DecoderModel& model) {
                             scheduler.max_step_rows),
                 "max_sequences");
   }
+  if (options.speculation.prompt_lookup && !model.paged()) {
+    throw Error(Code::unsupported, "speculation checks several tokens in one step, the dense path runs one at a time",
+                "speculation", "turn speculation off for this model");
+  }
   if (options.output_buffer < 1) {
     throw Error(Code::invalid_argument, fmt::format("output_buffer is {}, expected at least 1", options.output_buffer),
                 "output_buffer");
@@ -44,7 +48,8 @@ Engine::Loop::Loop(std::unique_ptr<DecoderModel> model, std::shared_ptr<const To
       tokenizer_(std::move(tokenizer)),
       vocab_size_(tokenizer_ ? std::min(model_->vocab_size(), tokenizer_->vocab_size()) : model_->vocab_size()),
       cache_(*model_, options_.kv_bytes),
-      scheduler_(options_.scheduler, cache_) {
+      scheduler_(options_.scheduler, cache_),
+      speculation_(options_.speculation, scheduler_) {
   publish();
   if (!options_.manual) thread_ = std::thread([this] { run(); });
 }
@@ -193,27 +198,37 @@ void Engine::Loop::look_after_reader(Answer& answer, std::vector<std::pair<Answe
 bool Engine::Loop::step() {
   receive();
   reap();
-  const Batch batch = scheduler_.next();
+  Batch batch = scheduler_.next();
+  speculate(batch);
   if (!batch.slots.empty()) run_batch(batch);
   publish();
   return !batch.slots.empty();
+}
+
+void Engine::Loop::speculate(Batch& batch) {
+  if (!speculation_.enabled()) return;
+  std::vector<Ask> asks;
+  for (const Slot& slot : batch.slots) {
+    const Sequence& s = *slot.sequence;
+    const Answer& answer = *answers_.at(s.id);
+    const int64_t most = std::min<int64_t>(options_.speculation.most, s.limit - s.length() - 1);
+    if (!s.decoding() || !answer.turn().request.speculate || most < 1) continue;
+    asks.push_back({.sequence = &s, .sampling = &answer.sampling, .most = static_cast<int>(most), .proposal = {}});
+  }
+  speculation_.widen(batch, std::move(asks));
 }
 
 void Engine::Loop::run_batch(const Batch& batch) {
   const double begin = now();
   for (const Slot& slot : batch.slots) answers_.at(slot.sequence->id)->started(begin);
   if (std::optional<Error> error = attempt([&] { forward(batch.slots); })) {
-    if (batch.slots.size() > 1) {  // only who fails alone fails
-      for (const Slot& slot : batch.slots) {
-        const bool decodes = slot.sequence->decoding();
-        run_batch({.slots = {slot}, .decode_rows = decodes ? 1 : 0, .prompt_rows = decodes ? 0 : slot.rows});
-      }
-      return;
-    }
+    if (batch.slots.size() > 1 || !batch.slots[0].proposal.empty()) return run_apart(batch);
     Answer& answer = *answers_.at(batch.slots[0].sequence->id);
     return finish(answer, answer.end({.reason = Finish::Reason::failed, .error = std::move(error)}));
   }
-  scheduler_.settle(batch, now() - begin);
+  const double ms = now() - begin;
+  scheduler_.settle(batch, ms);
+  speculation_.record(batch, ms);
   ++counted_.steps;
   counted_.prompt_tokens += batch.prompt_rows;
   counted_.last_step_ms = now();
@@ -228,16 +243,35 @@ void Engine::Loop::run_batch(const Batch& batch) {
   }
 }
 
+// Only who fails alone, and without guesses, fails.
+void Engine::Loop::run_apart(const Batch& batch) {
+  for (Slot slot : batch.slots) {
+    slot.rows -= static_cast<int>(slot.proposal.size());
+    slot.logits_rows -= static_cast<int>(slot.proposal.size());
+    slot.proposal = {};
+    const bool decodes = slot.sequence->decoding();
+    run_batch({.slots = {slot}, .decode_rows = decodes ? 1 : 0, .prompt_rows = decodes ? 0 : slot.rows});
+  }
+}
+
 void Engine::Loop::forward(std::span<const Slot> slots) {
   std::vector<StepSequence> sequences;
-  size_t rows = 0;
+  size_t rows = 0, widened = 0;
+  for (const Slot& slot : slots) widened += slot.proposal.empty() ? 0 : static_cast<size_t>(slot.rows);
+  std::vector<TokenId> with_proposals;
+  with_proposals.reserve(widened);  // what points into it stays valid
   for (const Slot& slot : slots) {
     const Sequence& s = *slot.sequence;
-    sequences.push_back({.id = s.id,
-                         .tokens = std::span(s.tokens).subspan(static_cast<size_t>(s.computed), slot.rows),
-                         .past = s.computed,
-                         .blocks = s.blocks,
-                         .logits_rows = slot.logits_rows});
+    const size_t own = static_cast<size_t>(slot.rows) - slot.proposal.size();
+    std::span<const TokenId> tokens = std::span(s.tokens).subspan(static_cast<size_t>(s.computed), own);
+    if (!slot.proposal.empty()) {
+      const size_t first = with_proposals.size();
+      with_proposals.insert(with_proposals.end(), tokens.begin(), tokens.end());
+      with_proposals.insert(with_proposals.end(), slot.proposal.begin(), slot.proposal.end());
+      tokens = std::span(with_proposals).subspan(first);
+    }
+    sequences.push_back(
+        {.id = s.id, .tokens = tokens, .past = s.computed, .blocks = s.blocks, .logits_rows = slot.logits_rows});
     rows += static_cast<size_t>(slot.logits_rows);
   }
   const size_t width = static_cast<size_t>(model_->vocab_size()), known = static_cast<size_t>(vocab_size_);
@@ -250,20 +284,44 @@ void Engine::Loop::forward(std::span<const Slot> slots) {
 void Engine::Loop::settle(const Slot& slot, std::span<const float> logits) {
   Sequence& s = *slot.sequence;
   Answer& answer = *answers_.at(s.id);
-  const Request& request = answer.turn().request;
-  if (s.score_prompt) answer.score_prompt(logits, slot.logits_rows, s.computed - slot.rows, vocab_size_);
+  const std::span<const TokenId> proposal = slot.proposal;
+  const auto rows = static_cast<int64_t>(slot.rows) - static_cast<int64_t>(proposal.size());
+  if (s.score_prompt) answer.score_prompt(logits, slot.logits_rows, s.computed - rows, vocab_size_);
   if (!slot.samples) return;
   if (s.length() >= s.limit) return finish(answer, answer.end({.reason = Finish::Reason::length}));
 
-  const std::span<const float> last = logits.last(static_cast<size_t>(vocab_size_));
-  const TokenId token = sampler_.pick(last, answer.sampling, s.tokens, s.prompt, answer.constraint());
-  if (request.logprobs) answer.logprob = logprob_of(last, token, *request.logprobs);
+  const auto width = static_cast<size_t>(vocab_size_);
+  logits = logits.last((proposal.size() + 1) * width);
+  answer.proposed += static_cast<int64_t>(proposal.size());
+  counted_.proposed_tokens += static_cast<int64_t>(proposal.size());
+  for (size_t row = 0;; ++row) {
+    Event event = sample(answer, logits.subspan(row * width, width), proposal.subspan(row));
+    const bool stands = row < proposal.size() && event.token == proposal[row];
+    speculation_.learn(s.id, row, event.token);
+    if (event.finish) return finish(answer, std::move(event));
+    deliver(answer.turn(), std::move(event));
+    if (!stands) return;
+    cache_.commit(s, 1);  // the row that was computed for the guess is the token's
+  }
+}
+
+Event Engine::Loop::sample(Answer& answer, std::span<const float> logits, std::span<const TokenId> guesses) {
+  const Sequence& s = answer.sequence;
+  const std::optional<int>& logprobs = answer.turn().request.logprobs;
+  const TokenId token = sampler_.pick(logits, answer.sampling, s.tokens, s.prompt, answer.constraint());
+  if (logprobs) answer.logprob = logprob_of(logits, token, *logprobs);
   ++counted_.generated_tokens;
-  Event event = answer.accept(token, now());
-  if (event.finish) return finish(answer, std::move(event));
-  EventListener* const listener = request.listener.get();
+  if (!guesses.empty() && guesses[0] == token) {
+    ++answer.accepted;
+    ++counted_.accepted_tokens;
+  }
+  return answer.accept(token, now());
+}
+
+void Engine::Loop::deliver(const Turn& turn, Event event) {
+  EventListener* const listener = turn.request.listener.get();
   if (listener != nullptr) listener->before(event);
-  answer.turn().channel->push(std::move(event));
+  turn.channel->push(std::move(event));
   if (listener != nullptr) listener->available();
 }
 
@@ -277,6 +335,7 @@ void Engine::Loop::finish(Answer& answer, Event event) {
     commit(answer);
   }
   cache_.release(s);
+  speculation_.forget(s.id);
   counted_.cached_tokens += event.usage.cached_tokens;
   for (const auto& [id, other] : answers_) {
     if (other->sequence.leader == &s) other->sequence.leader = nullptr;

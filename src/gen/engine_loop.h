@@ -48,9 +48,13 @@ class Engine::Loop {
   void place(std::unique_ptr<Answer> answer);
   void reap();
   void look_after_reader(Answer& answer, std::vector<std::pair<Answer*, Finish>>& endings);
+  void speculate(Batch& batch);
   void run_batch(const Batch& batch);
+  void run_apart(const Batch& batch);
   void forward(std::span<const Slot> slots);
   void settle(const Slot& slot, std::span<const float> logits);
+  Event sample(Answer& answer, std::span<const float> logits, std::span<const TokenId> guesses);
+  static void deliver(const Turn& turn, Event event);
   void finish(Answer& answer, Event event);
   void commit(Answer& answer);
   std::optional<Error> attempt(const std::function<void()>& work) const;
@@ -67,6 +71,7 @@ class Engine::Loop {
   KvCache cache_;
   Scheduler scheduler_;
   Sampler sampler_;
+  Speculation speculation_;
   std::unordered_map<SequenceId, std::unique_ptr<Answer>> answers_;
   std::unordered_map<ContextId, std::unique_ptr<Sequence>> contexts_;
   std::vector<float> logits_;  // [rows of the step, vocab_size_] after forward

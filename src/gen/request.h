@@ -33,6 +33,7 @@ struct Request {
   std::vector<std::string> stop;  // stop strings; need the engine's tokenizer
   std::vector<TokenId> eos;       // any of these ends the answer
   bool ignore_eos = false;
+  bool speculate = true;               // where the engine does; changes no token
   bool skip_special_tokens = true;     // in the text
   std::optional<int> logprobs;         // top N of each answer token; 0: only the token's own
   std::optional<int> prompt_logprobs;  // the same for the prompt's tokens but its first; the cache isn't read then
@@ -65,6 +66,8 @@ struct Usage {
   int64_t prompt_tokens = 0;      // the context's included
   int64_t completion_tokens = 0;  // sampled ones, an end-of-text token included
   int64_t cached_tokens = 0;      // of the prompt, not computed for this request
+  int64_t proposed_tokens = 0;    // guessed and checked by the model (gen/speculation.h)
+  int64_t accepted_tokens = 0;    // of these, the right ones; they are completion tokens
 };
 
 struct Timings {              // milliseconds

@@ -42,8 +42,24 @@ Batch Scheduler::next() {
   }
 }
 
+void Scheduler::widen(Batch& batch, Slot& slot, std::span<const TokenId> proposal) {
+  Sequence& s = *slot.sequence;
+  const auto held = static_cast<int64_t>(s.blocks.size());
+  const int64_t own = std::max<int64_t>(0, blocks_for(s.reserved) - held);
+  const int64_t obtainable = std::max<int64_t>(0, cache_.available() - outstanding() + own);
+  const int64_t most = std::min<int64_t>(
+      {static_cast<int64_t>(proposal.size()), room(batch), (held + obtainable) * kBlockTokens - s.length()});
+  if (most <= 0 || !cache_.extend(s, 1 + most)) return;
+  slot.proposal = proposal.first(static_cast<size_t>(most));
+  slot.rows += static_cast<int>(most);
+  slot.logits_rows += static_cast<int>(most);
+  batch.decode_rows += static_cast<int>(most);
+}
+
 void Scheduler::settle(const Batch& batch, double ms) {
-  for (const Slot& slot : batch.slots) cache_.commit(*slot.sequence, slot.rows);
+  for (const Slot& slot : batch.slots) {
+    cache_.commit(*slot.sequence, slot.rows - static_cast<int64_t>(slot.proposal.size()));
+  }
   cost_.record(batch.decode_rows, batch.prompt_rows, ms);
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "gen/kv_cache.h"
@@ -30,9 +31,10 @@ struct SchedulerOptions {
 
 struct Slot {
   Sequence* sequence = nullptr;
-  int rows = 0;          // >= 1
-  int logits_rows = 0;   // 0: a prompt chunk that isn't the last
-  bool samples = false;  // the last row's logits choose the next token
+  int rows = 0;                       // >= 1
+  int logits_rows = 0;                // 0: a prompt chunk that isn't the last
+  bool samples = false;               // the last row's logits choose the next token
+  std::span<const TokenId> proposal;  // the last rows check these guesses; their logits choose further tokens
 };
 
 struct Batch {
@@ -48,7 +50,11 @@ class Scheduler {
   void add(Sequence& sequence);
   void remove(Sequence& sequence);  // its blocks stay with it
   Batch next();
-  void settle(const Batch& batch, double ms);  // the batch's rows are in the cache
+  int room(const Batch& batch) const { return options_.max_step_rows - batch.decode_rows - batch.prompt_rows; }
+  // A decoding slot checks as much of `proposal` as there is room for without taking a block that was set aside for
+  // another sequence. The proposal must live as long as the batch.
+  void widen(Batch& batch, Slot& slot, std::span<const TokenId> proposal);
+  void settle(const Batch& batch, double ms);  // the batch's rows are in the cache; those of proposals don't count yet
 
   int waiting() const { return static_cast<int>(waiting_.size()); }
   int running() const { return static_cast<int>(running_.size()); }

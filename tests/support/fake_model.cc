@@ -17,23 +17,27 @@ FakeModel::FakeModel(const Options& options) : options_(options) {
   if (!options.paged) layout_ = {};
 }
 
-void FakeModel::logits_after(std::span<const TokenId> history, std::span<float> logits) {
+void FakeModel::logits_after(std::span<const TokenId> history, std::span<float> logits, float repeats) {
+  const auto at = [](uint64_t h, size_t v) {
+    return static_cast<float>(mix(mix(h, v), v) >> 40) / static_cast<float>(1 << 22) - 2.0f;
+  };
   uint64_t h = 0x1234567;
   for (const TokenId token : history) h = mix(h, static_cast<uint32_t>(token.value));
   for (size_t v = 0; v < logits.size(); ++v) {
-    logits[v] = static_cast<float>(mix(mix(h, v), v) >> 40) / static_cast<float>(1 << 22) - 2.0f;
+    logits[v] = at(h, v);
+    if (repeats > 0) logits[v] += repeats * at(static_cast<uint32_t>(history.back().value), v);
   }
 }
 
-TokenId FakeModel::greedy(std::span<const TokenId> history, int vocab_size) {
+TokenId FakeModel::greedy(std::span<const TokenId> history, int vocab_size, float repeats) {
   std::vector<float> logits(static_cast<size_t>(vocab_size));
-  logits_after(history, logits);
+  logits_after(history, logits, repeats);
   return TokenId(static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
 }
 
-std::vector<TokenId> FakeModel::greedy_answer(std::vector<TokenId> history, int count, int vocab_size) {
+std::vector<TokenId> FakeModel::greedy_answer(std::vector<TokenId> history, int count, int vocab_size, float repeats) {
   const size_t prompt = history.size();
-  for (int i = 0; i < count; ++i) history.push_back(greedy(history, vocab_size));
+  for (int i = 0; i < count; ++i) history.push_back(greedy(history, vocab_size, repeats));
   return {history.begin() + static_cast<ptrdiff_t>(prompt), history.end()};
 }
 
@@ -85,7 +89,7 @@ void FakeModel::forward(const Step& step, std::span<float> logits) {
     for (int64_t r = 0; r < count; ++r) {
       seen.push_back(s.tokens[static_cast<size_t>(r)]);
       if (r < count - s.logits_rows) continue;
-      logits_after(seen, logits.subspan(at, vocab));
+      logits_after(seen, logits.subspan(at, vocab), options_.repeats);
       if (after_row) after_row(s, logits.subspan(at, vocab));
       at += vocab;
     }

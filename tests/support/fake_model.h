@@ -22,6 +22,7 @@ class FakeModel : public DecoderModel {
     int max_step_rows = 64;
     bool paged = true;
     nxrt::DType dtype = nxrt::DType::f32;
+    float repeats = 0;  // how much the latest token alone decides: above 0 the text repeats itself
   };
   explicit FakeModel(const Options& options);
 
@@ -36,9 +37,9 @@ class FakeModel : public DecoderModel {
   void fork(SequenceId from, SequenceId to, int64_t position) override;
 
   // The definition: logits [vocab] after `history`.
-  static void logits_after(std::span<const TokenId> history, std::span<float> logits);
-  static TokenId greedy(std::span<const TokenId> history, int vocab_size);
-  static std::vector<TokenId> greedy_answer(std::vector<TokenId> history, int count, int vocab_size);
+  static void logits_after(std::span<const TokenId> history, std::span<float> logits, float repeats = 0);
+  static TokenId greedy(std::span<const TokenId> history, int vocab_size, float repeats = 0);
+  static std::vector<TokenId> greedy_answer(std::vector<TokenId> history, int count, int vocab_size, float repeats = 0);
 
   std::function<void(const Step&)> before_forward;                       // may throw, sleep or look
   std::function<void(const StepSequence&, std::span<float>)> after_row;  // may spoil the logits [vocab] of a last row
