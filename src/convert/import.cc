@@ -5,16 +5,13 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "convert/data_file.h"
 #include "convert/gguf_file.h"
 #include "convert/gguf_tokenizer.h"
+#include "convert/gguf_weights.h"
 #include "convert/llama_config.h"
 #include "convert/llama_graph.h"
 #include "convert/new_folder.h"
 #include "convert/package_files.h"
-#include "convert/weight_store.h"
-#include "graph/verifier.h"
-#include "onnx/writer.h"
 
 namespace genai {
 
@@ -37,10 +34,6 @@ void expect_room_for_tokens(const GgufFile& file, const LlamaConfig& config, con
               file.place_of_tensor("token_embd.weight"));
 }
 
-int64_t accuracy_level(ActivationBits activations) {
-  return activations == ActivationBits::int8 ? 4 : activations == ActivationBits::int16 ? 2 : 1;
-}
-
 // Turns weights into graph and data file; returns how many tensors had to be rounded.
 int64_t write_graph(const GgufFile& file, const LlamaConfig& config, const ImportOptions& options,
                     const std::filesystem::path& folder, const Progress& progress) {
@@ -50,13 +43,9 @@ int64_t write_graph(const GgufFile& file, const LlamaConfig& config, const Impor
     state.done_bytes += bytes;
     if (progress && !progress(state)) throw Error(Code::cancelled, "the import was cancelled", file.where());
   };
-  nxrt::Graph graph;
-  DataFile data(folder / "model.onnx.data");
-  WeightStore weights(file, graph, data, options.precision, advance);
-  build_llama_graph(config, file, accuracy_level(options.activations), weights, graph);
-  data.finish();
-  nxrt::verify(graph, file.where());
-  nxrt::write_model(graph, folder / "model.onnx", {.already_external = weights.take_external()});
+  GgufWeights weights(file, folder, options.precision, advance);
+  build_llama_graph(config, options.activations, weights);
+  weights.write_model(file.where());
   return weights.rounded_tensors();
 }
 
@@ -70,13 +59,6 @@ std::vector<std::string> notes_on(int64_t rounded, const GgufTokenizer& tokenize
   }
   if (tokenizer.chat_templates.empty()) notes.push_back("the file has no chat template");
   return notes;
-}
-
-int64_t bytes_below(const std::filesystem::path& folder) {
-  int64_t bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    bytes += static_cast<int64_t>(entry.file_size());
-  return bytes;
 }
 
 }  // namespace

@@ -19,11 +19,15 @@ using nxrt::ValueId;
 
 namespace {
 
+// MatMulNBits': 1 float, 2 half, 4 int8 activations.
+int64_t accuracy_level(ActivationBits activations) {
+  return activations == ActivationBits::int8 ? 4 : activations == ActivationBits::int16 ? 2 : 1;
+}
+
 class Builder {
  public:
-  Builder(const LlamaConfig& config, const GgufFile& file, int64_t accuracy_level, WeightStore& weights,
-          nxrt::Graph& graph)
-      : config_(config), file_(file), accuracy_level_(accuracy_level), weights_(weights), graph_(graph) {}
+  Builder(const LlamaConfig& config, int64_t accuracy_level, WeightStore& weights)
+      : config_(config), accuracy_level_(accuracy_level), weights_(weights), graph_(weights.graph()) {}
 
   void build() {
     graph_.name = "main_graph";
@@ -156,7 +160,7 @@ class Builder {
     const std::string stem = fmt::format("blk.{}.{}", layer, tensor);
     const StoredMatrix matrix = weights_.matrix(stem + ".weight", weight + ".MatMul.weight", request);
     const ValueId y = product(matrix, name, x, name + "/MatMul/output_0");
-    if (!file_.find(stem + ".bias")) return y;
+    if (!weights_.has(stem + ".bias")) return y;
     const ValueId bias = weights_.vector(stem + ".bias", weight + ".Add.bias", request);
     return op({"Add"}, name + "/Add", {y, bias});
   }
@@ -187,7 +191,7 @@ class Builder {
   // qwen3: each head of q or k is normed on its own.
   ValueId head_norm(int64_t layer, const char* which, ValueId x, int64_t heads) {
     const std::string tensor = fmt::format("attn_{}_norm", which);
-    if (!file_.find(fmt::format("blk.{}.{}.weight", layer, tensor))) return x;
+    if (!weights_.has(fmt::format("blk.{}.{}.weight", layer, tensor))) return x;
     const std::string part = fmt::format("attn.{}_norm", which);
     const std::string name = fmt::format("/model/layers.{}/attn/{}_norm", layer, which);
     const ValueId weight = norm_weight(layer, tensor.c_str(), part.c_str(), config_.head_size);
@@ -269,7 +273,6 @@ class Builder {
   }
 
   const LlamaConfig& config_;
-  const GgufFile& file_;
   int64_t accuracy_level_;
   WeightStore& weights_;
   nxrt::Graph& graph_;
@@ -280,9 +283,8 @@ class Builder {
 
 }  // namespace
 
-void build_llama_graph(const LlamaConfig& config, const GgufFile& file, int64_t accuracy_level, WeightStore& weights,
-                       nxrt::Graph& graph) {
-  Builder(config, file, accuracy_level, weights, graph).build();
+void build_llama_graph(const LlamaConfig& config, ActivationBits activations, WeightStore& weights) {
+  Builder(config, accuracy_level(activations), weights).build();
 }
 
 }  // namespace genai

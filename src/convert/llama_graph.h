@@ -6,14 +6,13 @@
 // Threads: one. Errors: what the weight store throws.
 #pragma once
 
+#include "convert/import.h"
 #include "convert/llama_config.h"
 #include "convert/weight_store.h"
 
 namespace genai {
 
-// Adds everything to `graph`, streaming the weights through `weights` in the order the graph uses them.
-// `accuracy_level` is MatMulNBits': 1 float, 2 half, 4 int8 activations.
-void build_llama_graph(const LlamaConfig& config, const GgufFile& file, int64_t accuracy_level, WeightStore& weights,
-                       nxrt::Graph& graph);
+// Adds everything to the store's graph, streaming the weights in the order the graph uses them.
+void build_llama_graph(const LlamaConfig& config, ActivationBits activations, WeightStore& weights);
 
 }  // namespace genai

@@ -70,7 +70,7 @@ const char* hugging_face_class(const std::string& architecture) {
   return architecture == "qwen3" ? "Qwen3ForCausalLM" : "LlamaForCausalLM";
 }
 
-Json hugging_face_config(const LlamaConfig& config, const GgufTokenizer& tokenizer) {
+Json hugging_face_config(const LlamaConfig& config, const GgufTokenizer& tokenizer, const ModelCard& card) {
   Json json = {{"architectures", {hugging_face_class(config.architecture)}},
                {"model_type", config.architecture},
                {"bos_token_id", optional_id(tokenizer.bos)},
@@ -90,6 +90,7 @@ Json hugging_face_config(const LlamaConfig& config, const GgufTokenizer& tokeniz
   if (config.rope_linear_factor != 1.0) {
     json["rope_scaling"] = {{"rope_type", "linear"}, {"factor", config.rope_linear_factor}};
   }
+  if (card.random_seed) json["random_weights"] = {{"seed", *card.random_seed}, {"shape", card.source}};
   return json;
 }
 
@@ -122,6 +123,11 @@ Json tokenizer_config(const LlamaConfig& config, const GgufTokenizer& tokenizer)
 }
 
 std::string license_note(const ModelCard& card) {
+  if (card.random_seed) {
+    return fmt::format(
+        "The weights in this folder are random numbers (seed {}) in the shape of {}: for measuring speed only.\n",
+        *card.random_seed, card.source);
+  }
   std::string note = fmt::format("The weights and the tokenizer in this folder were converted from {}{}.\n",
                                  card.source, card.name.empty() ? "" : " (" + card.name + ")");
   note += fmt::format("License stated in that file: {}\n", card.license.empty() ? "none" : card.license);
@@ -137,7 +143,7 @@ void write_package_files(const std::filesystem::path& folder, const LlamaConfig&
     write_text_file(folder / name, json.dump(4, ' ', false, Json::error_handler_t::replace) + "\n");
   };
   write("genai_config.json", genai_config(config, tokenizer));
-  write("config.json", hugging_face_config(config, tokenizer));
+  write("config.json", hugging_face_config(config, tokenizer, card));
   write("generation_config.json", {{"bos_token_id", optional_id(tokenizer.bos)},
                                    {"eos_token_id", end_ids(tokenizer)},
                                    {"pad_token_id", optional_id(padding(tokenizer))}});
@@ -147,6 +153,13 @@ void write_package_files(const std::filesystem::path& folder, const LlamaConfig&
   write_text_file(folder / "LICENSE", license_note(card));
   const auto chat = tokenizer.chat_templates.find("default");
   if (chat != tokenizer.chat_templates.end()) write_text_file(folder / "chat_template.jinja", chat->second);
+}
+
+int64_t bytes_below(const std::filesystem::path& folder) {
+  int64_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    bytes += static_cast<int64_t>(entry.file_size());
+  return bytes;
 }
 
 }  // namespace genai

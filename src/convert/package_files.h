@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "convert/gguf_tokenizer.h"
@@ -13,11 +14,14 @@ namespace genai {
 
 struct ModelCard {
   std::string name, license, license_link, source;  // of general.*; the source file's name
+  std::optional<uint64_t> random_seed;              // the weights are random: config.json and LICENSE say so
 };
 
 // genai_config.json, config.json, generation_config.json, tokenizer.json, tokenizer_config.json,
 // special_tokens_map.json, LICENSE, and chat_template.jinja when there is one.
 void write_package_files(const std::filesystem::path& folder, const LlamaConfig& config, const GgufTokenizer& tokenizer,
                          const ModelCard& card);
+
+int64_t bytes_below(const std::filesystem::path& folder);  // of the files in it
 
 }  // namespace genai

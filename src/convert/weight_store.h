@@ -1,20 +1,21 @@
-// Streams weights from a GGUF file into model.onnx.data and makes the graph's constants that refer to them.
+// The graph that an import makes, and its weights, streamed into model.onnx.data as the graph asks for them. Where the
+// values come from is the derived class's business: a GGUF file (gguf_weights.h) or a generator (random_weights.h).
 //
-//   WeightStore store(file, graph, data, Precision::keep, advance);
 //   StoredMatrix q = store.matrix("blk.0.attn_q.weight", "model.layers.0.attn.q_proj.MatMul.weight", {.rows = 576, …});
+//   …  store.write_model(where);
 //
-// Threads: one. Errors: Error naming file and tensor (missing, wrong shape), and what DataFile and `advance` throw.
-// Memory:  a few MiB at a time; dense matrices that need transposing 64 MiB.
+// Tensors have GGUF's names on the source's side, the graph's on the other.
+// Threads: one. Errors: what the source says about a tensor, and what DataFile and `advance` throw.
+// Memory:  a few MiB at a time.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "convert/data_file.h"
-#include "convert/gguf_file.h"
-#include "convert/import.h"
 #include "convert/nbits.h"
 #include "graph/graph.h"
 #include "onnx/writer.h"
@@ -42,36 +43,40 @@ struct StoredMatrix {
 class WeightStore {
  public:
   // `advance` hears of source bytes done; it throws to cancel.
-  WeightStore(const GgufFile& file, nxrt::Graph& graph, DataFile& data, Precision precision,
-              std::function<void(int64_t)> advance);
+  WeightStore(const std::filesystem::path& folder, std::function<void(int64_t)> advance);
+  virtual ~WeightStore() = default;
+  WeightStore(const WeightStore&) = delete;
+  WeightStore& operator=(const WeightStore&) = delete;
 
-  nxrt::ValueId vector(const std::string& tensor, const std::string& name, const MatrixRequest& request);  // f32 [rows]
-  StoredMatrix matrix(const std::string& tensor, const std::string& name, const MatrixRequest& request);
+  virtual bool has(const std::string& tensor) const = 0;  // for those that not every model has
+  virtual nxrt::ValueId vector(const std::string& tensor, const std::string& name,
+                               const MatrixRequest& request) = 0;  // f32 [rows]
+  virtual StoredMatrix matrix(const std::string& tensor, const std::string& name, const MatrixRequest& request) = 0;
+
   // The same bytes once more, shaped for a product; only of a gathered matrix.
   StoredMatrix as_linear(const StoredMatrix& table, const std::string& name);
   // A computed f32 table [rows, columns]; `fill` writes one row.
   nxrt::ValueId floats(const std::string& name, int64_t rows, int64_t columns,
                        const std::function<void(int64_t row, float* out)>& fill);
 
-  std::map<std::string, nxrt::ExternalTensor> take_external() { return std::move(external_); }
-  int64_t rounded_tensors() const { return rounded_; }  // stored less exactly than the file has them, though "keep"
+  nxrt::Graph& graph() { return graph_; }
+  // Once, at the end: verifies the graph and writes model.onnx. `where` names the source in errors.
+  void write_model(const std::string& where);
+
+ protected:
+  static constexpr int64_t kChunkBytes = 1 << 22;  // of source between two looks at `advance`
+
+  nxrt::ValueId place(const std::string& name, nxrt::DType dtype, const nxrt::Shape& shape);
+  void place_nbits(StoredMatrix& matrix, const std::string& name, MatrixUse use);  // q, scales, zeros of its form
+  int64_t offset_of(nxrt::ValueId value) const;
+
+  nxrt::Graph graph_;
+  DataFile data_;
+  std::function<void(int64_t)> advance_;
 
  private:
-  struct Source;
-  nxrt::ValueId place(const std::string& name, nxrt::DType dtype, const nxrt::Shape& shape);
-  int64_t offset_of(nxrt::ValueId value) const;
-  const GgufTensor& checked(const std::string& tensor, const MatrixRequest& request) const;
-  void write_nbits(const Source& source, const StoredMatrix& to, bool carried);
-  void write_rows(const Source& source, nxrt::ValueId to);
-  void write_transposed(const Source& source, nxrt::ValueId to);
-
-  const GgufFile& file_;
-  nxrt::Graph& graph_;
-  DataFile& data_;
-  Precision precision_;
-  std::function<void(int64_t)> advance_;
+  std::filesystem::path folder_;
   std::map<std::string, nxrt::ExternalTensor> external_;
-  int64_t rounded_ = 0;
 };
 
 }  // namespace genai
