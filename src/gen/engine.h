@@ -45,6 +45,7 @@ struct EngineStats {
   int64_t kv_resident_bytes = 0;
   int64_t steps = 0, prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0, preemptions = 0;
   int64_t proposed_tokens = 0, accepted_tokens = 0;  // guesses checked by the model, and the right ones of them
+  std::string draft_failure;                         // why the draft model was given up; empty: it wasn't
   double last_step_ms = 0;  // clock at the end of the latest step; with running > 0 an old value means a stalled engine
 };
 

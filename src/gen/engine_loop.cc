@@ -28,7 +28,7 @@ EngineOptions normalized(EngineOptions options, const DecoderModel& model) {
                             scheduler.max_step_rows),
                 "max_sequences");
   }
-  if (options.speculation.prompt_lookup && !model.paged()) {
+  if (options.speculation.on() && !model.paged()) {
     throw Error(Code::unsupported, "speculation checks several tokens in one step, the dense path runs one at a time",
                 "speculation", "turn speculation off for this model");
   }
@@ -49,7 +49,7 @@ Engine::Loop::Loop(std::unique_ptr<DecoderModel> model, std::shared_ptr<const To
       vocab_size_(tokenizer_ ? std::min(model_->vocab_size(), tokenizer_->vocab_size()) : model_->vocab_size()),
       cache_(*model_, options_.kv_bytes),
       scheduler_(options_.scheduler, cache_),
-      speculation_(options_.speculation, scheduler_) {
+      speculation_(options_.speculation, scheduler_, vocab_size_, options_.clock_ms) {
   publish();
   if (!options_.manual) thread_ = std::thread([this] { run(); });
 }
@@ -215,7 +215,10 @@ void Engine::Loop::speculate(Batch& batch) {
     if (!s.decoding() || !answer.turn().request.speculate || most < 1) continue;
     asks.push_back({.sequence = &s, .sampling = &answer.sampling, .most = static_cast<int>(most), .proposal = {}});
   }
-  speculation_.widen(batch, std::move(asks));
+  if (const std::optional<Error> error = attempt([&] { speculation_.widen(batch, std::move(asks)); })) {
+    speculation_.drop_draft();  // the answers don't need it
+    counted_.draft_failure = error->text();
+  }
 }
 
 void Engine::Loop::run_batch(const Batch& batch) {

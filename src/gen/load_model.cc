@@ -73,13 +73,34 @@ void check_vocabulary(const LoadedModel& model) {
       model.spec.folder.string(), "use the tokenizer.json that belongs to this decoder");
 }
 
+void check_same_vocabulary(const LoadedModel& draft, const LoadedModel& model) {
+  const auto refuse = [&](const std::string& what) {
+    throw Error(Code::invalid_argument, what, draft.spec.folder.string(),
+                "use a draft model of the same family: its tokens must be the model's");
+  };
+  const int count = model.tokenizer->vocab_size();
+  if (draft.tokenizer->vocab_size() != count) {
+    refuse("the draft model's vocabulary has " + std::to_string(draft.tokenizer->vocab_size()) +
+           " tokens, the model's has " + std::to_string(count));
+  }
+  for (TokenId id(0); id.value < count; ++id.value) {
+    const std::string drafted = draft.tokenizer->token(id), own = model.tokenizer->token(id);
+    if (drafted == own) continue;
+    refuse("token " + std::to_string(id.value) + " is '" + drafted + "' in the draft model, '" + own +
+           "' in the model");
+  }
+}
+
 }  // namespace
 
 LoadedModel load_model(const std::filesystem::path& folder, const LoadOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   LoadedModel model;
   model.spec = open_model_folder(folder);
-  model.workers = std::make_shared<nxrt::Workers>(options.threads > 0 ? options.threads : nxrt::allowed_cpus());
+  model.workers = options.workers;
+  if (!model.workers) {
+    model.workers = std::make_shared<nxrt::Workers>(options.threads > 0 ? options.threads : nxrt::allowed_cpus());
+  }
   model.tokenizer = Tokenizer::open(model.spec.tokenizer_json);
   std::unique_ptr<nxrt::Graph> graph = nxrt::read_model(model.spec.decoder);
   nxrt::passes::infer_shapes(*graph, model.spec.decoder.string());
@@ -87,6 +108,18 @@ LoadedModel load_model(const std::filesystem::path& folder, const LoadOptions& o
   check_vocabulary(model);
   model.load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return model;
+}
+
+LoadedModel load_draft(const std::filesystem::path& folder, LoadOptions options, const LoadedModel& model) {
+  options.workers = model.workers;
+  options.context_length = 0;
+  LoadedModel draft = load_model(folder, options);
+  if (!draft.paged) {
+    throw Error(Code::unsupported, "the draft model can't take the paged path: " + draft.why_dense,
+                draft.spec.folder.string(), "use another draft model, or none");
+  }
+  check_same_vocabulary(draft, model);
+  return draft;
 }
 
 }  // namespace genai

@@ -23,9 +23,10 @@ struct LoadOptions {
   int threads = 0;               // 0: all allowed CPUs
   std::optional<nxrt::Isa> isa;  // default: the best this machine has
   nxrt::DType kv_dtype = nxrt::DType::f32;
-  int max_step_rows = 512;  // tokens per step
-  int context_length = 0;   // 0: the package's; more than the package's is refused
-  bool dense = false;       // don't try the paged path
+  int max_step_rows = 512;                 // tokens per step
+  int context_length = 0;                  // 0: the package's; more than the package's is refused
+  bool dense = false;                      // don't try the paged path
+  std::shared_ptr<nxrt::Workers> workers;  // absent: a pool of its own, of `threads`
 };
 
 struct LoadedModel {
@@ -40,5 +41,9 @@ struct LoadedModel {
 };
 
 LoadedModel load_model(const std::filesystem::path& folder, const LoadOptions& options);
+
+// A smaller model that drafts for `model` (gen/draft_model.h), on the same workers. Refused when its vocabulary isn't
+// the same, token by token, or when it can't take the paged path.
+LoadedModel load_draft(const std::filesystem::path& folder, LoadOptions options, const LoadedModel& model);
 
 }  // namespace genai

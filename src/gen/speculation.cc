@@ -8,6 +8,27 @@ namespace {
 constexpr double kLeastGain = 0.03;   // per sequence of the step: below it, measured times are too uncertain
 constexpr double kNegligible = 0.01;  // a row that adds less isn't looked at
 constexpr int kMostExtraRows = 64;    // of all sequences together
+constexpr int kMostDrafted = 8;       // tokens per sequence and step
+constexpr int kTrialDepth = 2;        // drafted to see whether it pays
+constexpr int kFirstPatience = 16, kMostPatience = 1024;
+
+double expected_tokens(const Proposal& proposal) {
+  double expected = 0, chain = 1;
+  for (const float chance : proposal.chance) expected += chain *= static_cast<double>(chance);
+  return expected;
+}
+
+// 1 + a + a² + … + a^depth
+double expected_tokens(double a, int depth) {
+  double expected = 1, chain = 1;
+  for (int i = 0; i < depth; ++i) expected += chain *= a;
+  return expected;
+}
+
+Ask* ask_of(std::vector<Ask>& asks, SequenceId sequence) {
+  const auto ask = std::find_if(asks.begin(), asks.end(), [&](const Ask& a) { return a.sequence->id == sequence; });
+  return ask == asks.end() ? nullptr : &*ask;
+}
 }  // namespace
 
 // How many rows of a proposal are taken, while choosing.
@@ -28,15 +49,19 @@ struct Speculation::Choice {
   }
 };
 
-Speculation::Speculation(const SpeculationOptions& options, Scheduler& scheduler)
-    : options_(options), scheduler_(scheduler) {
+Speculation::Speculation(const SpeculationOptions& options, Scheduler& scheduler, int vocab_size,
+                         const std::function<double()>& clock_ms)
+    : options_(options), scheduler_(scheduler), patience_(kFirstPatience) {
   if (options.prompt_lookup) lookup_.emplace();
+  if (options.draft) draft_.emplace(options.draft, options.draft_kv_bytes, vocab_size, clock_ms);
 }
 
 void Speculation::widen(Batch& batch, std::vector<Ask> asks) {
   asks_ = std::move(asks);
+  draft_asks_.clear();
   if (lookup_) lookup_->propose(asks_);
   if (!cost_.known()) return;
+  if (draft_) ask_draft(batch);
   std::vector<Choice> candidates = choices(batch);
   choose(batch, candidates);
   for (const Choice& c : candidates) {
@@ -44,14 +69,55 @@ void Speculation::widen(Batch& batch, std::vector<Ask> asks) {
   }
 }
 
+void Speculation::ask_draft(const Batch& batch) {
+  int depth = draft_depth(batch);
+  if (depth > 0) {
+    patience_ = kFirstPatience;
+  } else if (++untried_ >= patience_) {
+    patience_ = std::min(2 * patience_, kMostPatience);
+    depth = kTrialDepth;
+  } else {
+    return;
+  }
+  untried_ = 0;
+  for (const Ask& ask : asks_) {
+    const double drafted = expected_tokens(draft_->chance(ask.sequence->id), depth) - 1;
+    if (expected_tokens(ask.proposal) >= drafted) continue;
+    draft_asks_.push_back({ask.sequence, ask.sampling, std::min(ask.most, depth), {}});
+  }
+  draft_->propose(draft_asks_);
+}
+
+// Tokens to draft for each sequence; 0: it doesn't pay.
+int Speculation::draft_depth(const Batch& batch) const {
+  const auto sequences = static_cast<int>(asks_.size());
+  if (sequences == 0) return 0;
+  if (!draft_->cost().known()) return kTrialDepth;
+  const auto streams = static_cast<double>(batch.slots.size());
+  const double plain_ms = step_ms(batch, 0), draft_ms = draft_->cost().ms(sequences);
+  double best = kLeastGain * streams;
+  int best_depth = 0;
+  for (int depth = 1; depth <= kMostDrafted; ++depth) {
+    double gain = 0;
+    for (const Ask& ask : asks_) gain += std::log(expected_tokens(draft_->chance(ask.sequence->id), depth));
+    const double ms = step_ms(batch, depth * sequences) + depth * draft_ms;
+    const double value = gain - streams * (plain_ms > 0 ? std::log(ms / plain_ms) : 0);
+    if (value > best) best_depth = depth;
+    best = std::max(best, value);
+  }
+  return best_depth;
+}
+
 std::vector<Speculation::Choice> Speculation::choices(Batch& batch) {
   std::vector<Choice> result;
-  auto ask = asks_.begin();
-  for (Slot& slot : batch.slots) {  // asks are in the order of the slots
-    if (ask == asks_.end()) break;
-    if (ask->sequence != slot.sequence) continue;
-    if (!ask->proposal.tokens.empty()) result.push_back({.slot = &slot, .proposal = &ask->proposal});
-    ++ask;
+  for (Slot& slot : batch.slots) {
+    const Proposal* best = nullptr;
+    for (std::vector<Ask>* asks : {&asks_, &draft_asks_}) {
+      const Ask* ask = ask_of(*asks, slot.sequence->id);
+      if (ask == nullptr || ask->proposal.tokens.empty()) continue;
+      if (best == nullptr || expected_tokens(ask->proposal) > expected_tokens(*best)) best = &ask->proposal;
+    }
+    if (best != nullptr) result.push_back({.slot = &slot, .proposal = best});
   }
   return result;
 }
@@ -86,13 +152,16 @@ void Speculation::record(const Batch& batch, double ms) {
 }
 
 void Speculation::learn(SequenceId sequence, size_t index, TokenId said) {
-  const auto ask = std::find_if(asks_.begin(), asks_.end(), [&](const Ask& a) { return a.sequence->id == sequence; });
-  if (ask != asks_.end() && lookup_) lookup_->learn(*ask, index, said);
+  if (const Ask* ask = ask_of(asks_, sequence); lookup_ && ask != nullptr) lookup_->learn(*ask, index, said);
+  if (const Ask* ask = ask_of(draft_asks_, sequence); draft_ && ask != nullptr) draft_->learn(*ask, index, said);
 }
 
 void Speculation::forget(SequenceId sequence) {
-  std::erase_if(asks_, [&](const Ask& a) { return a.sequence->id == sequence; });
+  for (std::vector<Ask>* asks : {&asks_, &draft_asks_}) {
+    std::erase_if(*asks, [&](const Ask& a) { return a.sequence->id == sequence; });
+  }
   if (lookup_) lookup_->forget(sequence);
+  if (draft_) draft_->forget(sequence);
 }
 
 }  // namespace genai

@@ -5,6 +5,7 @@
 #include <rapidcheck.h>
 
 #include "gen/engine_bench.h"
+#include "gen/fixture_model.h"
 
 namespace genai {
 namespace {
@@ -245,7 +246,15 @@ TEST(Speculation, ChangesNoAnswerUnderAnySchedule) {
                                         .reserve_tokens = *rc::gen::element(0, 8, 1000)};
     const int blocks = *rc::gen::resize(100, rc::gen::inRange(12, 40));
     const double row_ms = *rc::gen::element(0.0, 0.02, 0.2);
-    EngineBench with = repeating(true, scheduler, blocks), without = repeating(false, scheduler, blocks);
+    EngineOptions speculating = options(true, scheduler);
+    if (*rc::gen::arbitrary<bool>()) {
+      speculating.speculation.draft = std::make_shared<FakeModel>(
+          FakeModel::Options{.vocab_size = EngineBench::kVocab, .repeats = *rc::gen::element(10.0f, kRepeats, 30.0f)});
+      speculating.speculation.prompt_lookup = *rc::gen::arbitrary<bool>();
+      speculating.speculation.draft_kv_bytes = 20 * 512;
+    }
+    EngineBench with(speculating, {.vocab_size = EngineBench::kVocab, .repeats = kRepeats}, blocks);
+    EngineBench without = repeating(false, scheduler, blocks);
     const std::vector<Said> said = play(with, script, row_ms), expected = play(without, script, row_ms);
     RC_ASSERT(said.size() == expected.size());
     for (size_t i = 0; i < said.size(); ++i) RC_ASSERT(said[i] == expected[i]);
@@ -254,6 +263,30 @@ TEST(Speculation, ChangesNoAnswerUnderAnySchedule) {
     accepted += with.engine->stats().accepted_tokens;
   }));
   EXPECT_GT(accepted, 1000) << "hardly anything was speculated";
+}
+
+TEST(Speculation, ARealModelSaysTheSame) {
+  for (const char* const name : {"builder_llama_int4", "builder_llama_fp32"}) {
+    SCOPED_TRACE(name);
+    std::vector<TokenId> prompt;
+    for (int i = 0; i < 60; ++i) prompt.emplace_back(5 + i * i % 12);  // repeats itself every 12 tokens
+    const auto answer = [&](bool speculates, std::vector<TokenId> tokens) {
+      LoadedModel model = load_model(test::fixture_folder(name), {.threads = 2});
+      double steps = 0;  // a clock that makes every guess worth checking
+      test::LoadedEngine engine(std::move(model), {.speculation = {.prompt_lookup = speculates},
+                                                   .clock_ms = [&steps] { return steps += 1; }});
+      Request request = test::greedy(std::move(tokens), 60);
+      request.sampling.logit_bias = {{TokenId(9), 100.0f}, {TokenId(17), 100.0f}};  // so little choice repeats itself
+      auto greedy = engine.answer(request);
+      request.sampling.temperature = 0.8f;
+      request.sampling.seed = 3;
+      const auto drawn = engine.answer(request);
+      greedy.insert(greedy.end(), drawn.begin(), drawn.end());
+      EXPECT_EQ(engine.engine->stats().proposed_tokens > 0, speculates);
+      return greedy;
+    };
+    EXPECT_EQ(answer(true, prompt), answer(false, prompt));
+  }
 }
 
 TEST(RowCost, ReckonsBetweenAndBeyondWhatWasMeasured) {
