@@ -24,6 +24,8 @@ nxrt::Isa isa_named(const std::string& name) {
   throw CLI::ValidationError("--isa", "'" + name + "' is not one this machine has: " + all);
 }
 
+}  // namespace
+
 int64_t kv_budget(const ModelFlags& flags, const DecoderModel& decoder, int streams) {
   const int64_t memory = nxrt::allowed_memory();
   if (!flags.kv_memory.empty()) {
@@ -40,8 +42,6 @@ int64_t kv_budget(const ModelFlags& flags, const DecoderModel& decoder, int stre
   return std::max(std::min(full, static_cast<int64_t>(kDefaultKvShare * static_cast<double>(memory))),
                   decoder.kv_layout().block_bytes);
 }
-
-}  // namespace
 
 void ModelFlags::add(CLI::App& app) {
   app.add_option("MODEL", model, "Model folder (or the .onnx in it)")->required();

@@ -39,6 +39,9 @@ struct OpenedModel {
   int64_t kv_budget = 0;
 };
 
+// Bytes of the KV cache: what --kv-memory says, else room for `streams` full contexts within a share of the memory.
+int64_t kv_budget(const ModelFlags& flags, const DecoderModel& decoder, int streams);
+
 // `streams`: how many requests will run together; the default KV budget has room for that many full contexts.
 OpenedModel open(const ModelFlags& flags, int streams);
 

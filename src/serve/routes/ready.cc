@@ -1,0 +1,23 @@
+// GET /ready: a model is loaded and every engine makes progress
+#include "serve/dispatch.h"
+
+namespace genai::serve::routes {
+namespace {
+
+Reply answer(Server& server, const HttpRequest&) {
+  const auto models = server.models().loaded();
+  if (server.stopping()) throw ApiError::unavailable("stopping", "the server is stopping");
+  if (models.empty()) throw ApiError::unavailable("loading", "no model is loaded yet");
+  for (const auto& model : models) {
+    if (!model->driver || !model->driver->stalled()) continue;
+    throw ApiError::unavailable(
+        "engine_stalled", "the engine of model '" + model->name + "' has work and has not finished a step for a while");
+  }
+  return {.body = R"({"status":"ready"})"};
+}
+
+}  // namespace
+
+Route ready() { return {.method = "GET", .path = "/ready", .answer = answer, .instant = true, .open = true}; }
+
+}  // namespace genai::serve::routes

@@ -1,0 +1,35 @@
+#include "serve/server.h"
+
+namespace genai::serve {
+
+Server::Server(ServerOptions options, ModelHub::Loader loader)
+    : options_(std::move(options)),
+      hub_(options_.models, options_.max_loaded_models, std::move(loader),
+           [this](const ServedModel& model) {
+             return (model.driver && model.driver->busy()) || sessions_.registry().any_on(model.name);
+           }),
+      sessions_(options_.sessions, hub_, metrics_) {}
+
+int64_t Server::uptime_s() const {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
+}
+
+void Server::log(const std::string& line) const {
+  if (options_.log) options_.log(line);
+}
+
+void Server::tick() {
+  using Milliseconds = std::chrono::duration<double, std::milli>;
+  const double now = Milliseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  for (const std::shared_ptr<ServedModel>& model : hub_.loaded()) {
+    if (model->driver) model->driver->watch(now);
+  }
+}
+
+void Server::stop() {
+  begin_stop();
+  sessions_.stop();
+  hub_.unload_all();
+}
+
+}  // namespace genai::serve

@@ -1,0 +1,228 @@
+#include "serve/session_service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "serve/api_error.h"
+
+namespace genai::serve {
+namespace {
+void check_position(int64_t position, const Session& session) {
+  const auto tokens = static_cast<int64_t>(session.conversation.tokens.size());
+  if (position >= 0 && position <= tokens) return;
+  throw ApiError::bad_request("position",
+                              fmt::format("position is {}, expected 0 to {}, the session's tokens", position, tokens));
+}
+
+Change whole(const Conversation& conversation) {
+  return {.tokens = conversation.tokens, .messages = conversation.messages, .turns = conversation.turns};
+}
+}  // namespace
+
+// A turn of a session, written down as it goes.
+class SessionService::Record : public TurnRecord {
+ public:
+  Record(SessionService& service, std::shared_ptr<Session> session, const ServedModel& model, TurnPlan plan)
+      : service_(service),
+        session_(std::move(session)),
+        plan_(std::move(plan)),
+        split_(model.think_open, model.think_close, plan_.thinks_first) {}
+
+  void add(const Event& event) override {
+    if (event.token.valid()) generated_.push_back(event.token);
+    take(split_.push(event.text));
+  }
+
+  void commit() noexcept override {
+    take(split_.finish());
+    Conversation& conversation = session_->conversation;
+    Change change{.keep_tokens = plan_.keep,
+                  .keep_messages = static_cast<int64_t>(conversation.messages.size()),
+                  .tokens = plan_.prompt,
+                  .messages = std::move(plan_.messages)};
+    change.tokens.insert(change.tokens.end(), generated_.begin(), generated_.end());
+    if (!change.messages.empty()) change.messages.push_back(answer());
+    conversation.tokens.resize(static_cast<size_t>(change.keep_tokens));
+    conversation.tokens.insert(conversation.tokens.end(), change.tokens.begin(), change.tokens.end());
+    for (const Json& message : change.messages) conversation.messages.push_back(message);
+    conversation.turns.push_back(
+        {static_cast<int64_t>(conversation.tokens.size()), static_cast<int64_t>(conversation.messages.size())});
+    change.turns = conversation.turns;
+    session_->publish();
+    service_.journal(*session_, change);
+  }
+
+ private:
+  void take(SplitText text) {
+    text_.reasoning += text.reasoning;
+    text_.content += text.content;
+  }
+  Json answer() const {
+    Json message = {{"role", "assistant"}, {"content", text_.content}};
+    if (!text_.reasoning.empty()) message["reasoning_content"] = text_.reasoning;
+    return message;
+  }
+
+  SessionService& service_;
+  const std::shared_ptr<Session> session_;
+  TurnPlan plan_;
+  ReasoningSplitter split_;
+  SplitText text_;
+  std::vector<TokenId> generated_;
+};
+
+SessionService::SessionService(SessionOptions options, ModelHub& hub, Metrics& metrics)
+    : options_(std::move(options)),
+      hub_(hub),
+      metrics_(metrics),
+      store_(options_.directory ? std::optional<SessionStore>(*options_.directory) : std::nullopt),
+      registry_(
+          options_.most, [this](HeldSession held) { close(std::move(held)); },
+          store_ ? SessionRegistry::Load([this](const SessionId& id) { return load(id); }) : nullptr) {}
+
+std::optional<SessionRegistry::Stored> SessionService::load(const SessionId& id) const {
+  std::optional<Journal> journal = store_->load(id);
+  return journal ? std::optional(std::move(journal->stored)) : std::nullopt;
+}
+
+HeldSession SessionService::begin(const SessionId& id, const std::string& owner, const std::string& model) {
+  HeldSession held = registry_.open(id, owner, model);
+  const std::string& own = held.session->placement.model;
+  if (own != model) {
+    throw ApiError::bad_request("model", fmt::format("model is '{}', this session's is '{}': leave model out, or use "
+                                                     "another session",
+                                                     model, own));
+  }
+  return held;
+}
+
+void SessionService::wake(const HeldSession& held, ServedModel& model) {
+  Session& session = *held.session;
+  if (model.driver->has_session(held.lease)) return;
+  if (session.fingerprint.empty()) session.fingerprint = model.fingerprint;
+  if (session.fingerprint != model.fingerprint) {
+    throw ApiError::conflict("session_model_changed",
+                             "model '" + model.name +
+                                 "' is another one than when this session was stored; delete the session or serve the "
+                                 "model it was made with");
+  }
+  const std::vector<TokenId>& tokens = session.conversation.tokens;
+  ContextImage image{.tokens = tokens};
+  if (store_) {
+    std::optional<Snapshot> kept = store_->load_snapshot(session.id, SessionStore::Kind::stopped);
+    const bool fits =
+        kept && kept->fingerprint == model.fingerprint && kept->image.computed <= static_cast<int64_t>(tokens.size()) &&
+        std::equal(kept->image.tokens.begin(), kept->image.tokens.begin() + kept->image.computed, tokens.begin());
+    if (fits) {
+      image = std::move(kept->image);
+      image.tokens = tokens;
+    }
+    store_->begin(session, model.fingerprint);
+  }
+  model.driver->open_session(held.lease, image);
+}
+
+std::unique_ptr<TurnRecord> SessionService::record(std::shared_ptr<Session> session, const ServedModel& model,
+                                                   TurnPlan plan) {
+  return std::make_unique<Record>(*this, std::move(session), model, std::move(plan));
+}
+
+void SessionService::journal(Session& session, const Change& change) noexcept {
+  if (store_ && !store_->append(session, change)) ++metrics_.journal_failures;
+}
+
+void SessionService::close(HeldSession held) {
+  for (const std::shared_ptr<ServedModel>& model : hub_.loaded()) {
+    if (model->name != held.session->placement.model || !model->driver->has_session(held.lease)) continue;
+    if (store_ && !held.session->conversation.tokens.empty()) {
+      store_->save(*held.session, model->fingerprint, model->driver->save(held.lease), SessionStore::Kind::stopped);
+    }
+    model->driver->close_session(std::move(held.lease));
+    return;
+  }
+}
+
+void SessionService::remove(const SessionId& id, const std::string& owner) {
+  HeldSession held = registry_.take_for_close(id, owner, [&] {
+    if (store_) store_->remove(id);
+  });
+  for (const std::shared_ptr<ServedModel>& model : hub_.loaded()) {
+    if (model->name == held.session->placement.model) return model->driver->close_session(std::move(held.lease));
+  }
+}
+
+std::shared_ptr<Session> SessionService::fork(const SessionId& id, const std::string& owner,
+                                              std::optional<int64_t> position) {
+  HeldSession source = registry_.lease(id, owner);
+  const int64_t at = position.value_or(static_cast<int64_t>(source.session->conversation.tokens.size()));
+  check_position(at, *source.session);
+  const std::shared_ptr<ServedModel> model = hub_.get(source.session->placement.model);
+  wake(source, *model);
+  HeldSession copy = registry_.make(SessionId::random(), owner, model->name);
+  model->driver->fork(source.lease, copy.lease, at);
+  copy.session->conversation = source.session->conversation;
+  copy.session->conversation.rewind(at);
+  copy.session->fingerprint = model->fingerprint;
+  copy.session->publish();
+  if (store_) store_->begin(*copy.session, model->fingerprint);
+  return copy.session;
+}
+
+std::shared_ptr<Session> SessionService::rewind(const SessionId& id, const std::string& owner, int64_t position) {
+  HeldSession held = registry_.lease(id, owner);
+  check_position(position, *held.session);
+  const std::shared_ptr<ServedModel> model = hub_.get(held.session->placement.model);
+  wake(held, *model);
+  model->driver->rewind(held.lease, position);
+  held.session->conversation.rewind(position);
+  held.session->publish();
+  journal(*held.session, whole(held.session->conversation));
+  return held.session;
+}
+
+SessionStore& SessionService::store_or_refuse() {
+  if (store_) return *store_;
+  throw ApiError::bad_request({}, "this server keeps no sessions on disk; start it with --session-dir DIR",
+                              "session_dir_missing");
+}
+
+std::shared_ptr<Session> SessionService::save(const SessionId& id, const std::string& owner) {
+  SessionStore& store = store_or_refuse();
+  HeldSession held = registry_.lease(id, owner);
+  const std::shared_ptr<ServedModel> model = hub_.get(held.session->placement.model);
+  wake(held, *model);
+  store.save(*held.session, model->fingerprint, model->driver->save(held.lease), SessionStore::Kind::saved);
+  return held.session;
+}
+
+std::shared_ptr<Session> SessionService::restore(const SessionId& id, const std::string& owner) {
+  SessionStore& store = store_or_refuse();
+  std::optional<Snapshot> saved = store.load_snapshot(id, SessionStore::Kind::saved);
+  if (!saved || saved->owner != owner) {
+    throw ApiError::not_found("session '" + id.text() + "' was never saved", "session_file_not_found", "id");
+  }
+  const std::shared_ptr<ServedModel> model = hub_.get(saved->model);
+  if (saved->fingerprint != model->fingerprint) {
+    throw ApiError::conflict("session_model_changed",
+                             "model '" + model->name + "' is another one than when this session was saved");
+  }
+  HeldSession held = begin(id, owner, saved->model);
+  model->driver->replace_session(held.lease, saved->image);
+  held.session->conversation = std::move(saved->conversation);
+  held.session->fingerprint = model->fingerprint;
+  held.session->publish();
+  store.begin(*held.session, model->fingerprint);
+  return held.session;
+}
+
+void SessionService::evict_idle() {
+  if (options_.ttl_s > 0) registry_.evict_idle(std::time(nullptr) - options_.ttl_s);
+}
+
+void SessionService::stop() {
+  for (HeldSession& held : registry_.take_all()) close(std::move(held));
+}
+
+}  // namespace genai::serve
