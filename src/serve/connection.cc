@@ -66,10 +66,8 @@ std::string text_of(beast::string_view text) { return {text.data(), text.size()}
 
 const char* reason_of(int status) { return http::obsolete_reason(static_cast<http::status>(status)).data(); }
 
-bool is_timeout(const beast::error_code& error) { return error == beast::error::timeout; }
-
 // What the client did wrong, or nullopt when there is nobody to tell.
-std::optional<ApiError> error_of(const beast::error_code& error, const HttpOptions& options, bool began) {
+std::optional<ApiError> error_of(const beast::error_code& error, const HttpOptions& options) {
   if (error == http::error::header_limit) {
     ApiError refusal = ApiError::bad_request(
         {}, fmt::format("the headers have more than {} bytes", options.header_limit), "headers_too_large");
@@ -82,14 +80,15 @@ std::optional<ApiError> error_of(const beast::error_code& error, const HttpOptio
     refusal.status = 413;
     return refusal;
   }
-  if (is_timeout(error) && began) {
-    ApiError refusal = ApiError::bad_request({}, "the request did not arrive in time", "request_timeout");
-    refusal.status = 408;
-    return refusal;
-  }
   const bool wrong_http = error.category() == http::make_error_code(http::error::bad_method).category();
   if (!wrong_http || error == http::error::end_of_stream || error == http::error::partial_message) return std::nullopt;
   return ApiError::bad_request({}, "this is not a valid HTTP request: " + error.message(), "invalid_http");
+}
+
+ApiError arrived_too_slowly() {
+  ApiError refusal = ApiError::bad_request({}, "the request did not arrive in time", "request_timeout");
+  refusal.status = 408;
+  return refusal;
 }
 
 ApiError too_slow(std::chrono::seconds limit) {
@@ -139,6 +138,24 @@ class Connection : public ConnectionHandle {
 
   beast::tcp_stream& tcp_layer() { return beast::get_lowest_layer(stream_); }
 
+  // Ends what waits for the client after `limit`, with the socket still open: the client can be told. (The limits of
+  // tcp_stream close it.)
+  class Deadline {
+   public:
+    Deadline(Connection& connection, std::chrono::seconds limit) : timer_(connection.loop_.io, limit) {
+      connection.tcp_layer().expires_never();
+      timer_.async_wait([&connection, ended = std::weak_ptr<bool>(running_)](const beast::error_code& error) {
+        if (error || ended.expired()) return;
+        connection.timed_out_ = true;
+        connection.tcp_layer().cancel();
+      });
+    }
+
+   private:
+    asio::steady_timer timer_;
+    std::shared_ptr<bool> running_ = std::make_shared<bool>(true);
+  };
+
   // One request and its reply; false: the connection is over.
   asio::awaitable<bool> exchange() {
     Parser parser;
@@ -172,17 +189,20 @@ class Connection : public ConnectionHandle {
     if (buffer_.size() == 0) error = co_await first_bytes();
     idle_ = false;
     if (error) co_return false;
-    tcp_layer().expires_after(loop_.options.header_timeout);
-    std::tie(error, std::ignore) = co_await http::async_read_header(stream_, buffer_, parser, kTuple);
+    {
+      const Deadline deadline(*this, loop_.options.header_timeout);
+      std::tie(error, std::ignore) = co_await http::async_read_header(stream_, buffer_, parser, kTuple);
+    }
     if (!error && beast::iequals(parser.get()[http::field::expect], "100-continue")) {
       co_await write("HTTP/1.1 100 Continue\r\n\r\n");
     }
     if (!error && !parser.is_done()) {
-      tcp_layer().expires_after(loop_.options.body_timeout);
+      const Deadline deadline(*this, loop_.options.body_timeout);
       std::tie(error, std::ignore) = co_await http::async_read(stream_, buffer_, parser, kTuple);
     }
     if (!error) co_return true;
-    if (const std::optional<ApiError> refusal = error_of(error, loop_.options, true)) co_await refuse(*refusal);
+    const std::optional<ApiError> refusal = timed_out_ ? arrived_too_slowly() : error_of(error, loop_.options);
+    if (refusal) co_await refuse(*refusal);
     co_return false;
   }
 
@@ -334,7 +354,7 @@ class Connection : public ConnectionHandle {
   std::shared_ptr<LoopWakeup> wakeup_;
   PendingReply* pending_ = nullptr;
   EventSource* events_ = nullptr;
-  bool idle_ = true, keep_alive_ = true, version_11_ = true, head_only_ = false;
+  bool idle_ = true, keep_alive_ = true, version_11_ = true, head_only_ = false, timed_out_ = false;
 };
 }  // namespace
 

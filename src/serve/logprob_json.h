@@ -1,6 +1,8 @@
 // Logprobs in the two forms of the OpenAI API.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "gen/request.h"
 #include "text/chat_template.h"
 #include "text/tokenizer.h"

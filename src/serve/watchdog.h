@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 namespace genai::serve {
 
@@ -17,16 +16,18 @@ class Watchdog {
   explicit Watchdog(double limit_ms) : limit_ms_(limit_ms) {}
 
   void observe(double now_ms, int64_t progress, bool pending) {
-    if (!pending || progress != progress_ || !since_ms_) since_ms_ = now_ms;
+    if (!pending_ || progress != progress_) since_ms_ = now_ms;
+    pending_ = pending;
     progress_ = progress;
-    stalled_.store(pending && now_ms - *since_ms_ >= limit_ms_);
+    stalled_.store(pending && now_ms - since_ms_ >= limit_ms_);
   }
   bool stalled() const { return stalled_.load(); }
 
  private:
   const double limit_ms_;
   int64_t progress_ = -1;
-  std::optional<double> since_ms_;  // nothing has moved since
+  bool pending_ = false;
+  double since_ms_ = 0;  // nothing has moved since
   std::atomic<bool> stalled_{false};
 };
 

@@ -36,7 +36,7 @@ TEST(Sub4, TwoTokensThenTheSessionCloses) {
       ask("POST", "/v1/completions",
           {{"prompt", {0}}, {"max_tokens", 2}, {"temperature", 0}, {"ignore_eos", true}, {"logprobs", 0}});
   ASSERT_EQ(answer.status, 200) << answer.text;
-  EXPECT_EQ(answer.body["choices"][0]["logprobs"]["tokens"], Json({"one", "one"}));
+  EXPECT_EQ(answer.body["choices"][0]["logprobs"]["tokens"], Json({" one", " one"}));
   EXPECT_EQ(answer.body["session_token_count"], 3);
   {
     const HeldSession held = server.sessions().registry().lease(*SessionId::parse("s"), "");
