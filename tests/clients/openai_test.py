@@ -10,7 +10,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import openai  # noqa: E402
-from server import MODEL, Server  # noqa: E402
+from server import DEMO, MODEL, Server  # noqa: E402
 
 NAME = MODEL.name
 HELLO = [{"role": "user", "content": "hello"}]
@@ -141,21 +141,12 @@ class Chat(ClientCase):
         self.chat(messages=long)
         self.assertGreater(self.chat(messages=long).usage.prompt_tokens_details.cached_tokens, 0)
 
-    def test_async_with_cancellation(self):
+    def test_async_together(self):
         async def run():
             async with openai.AsyncOpenAI(base_url=self.server.url + "/v1", api_key="x", max_retries=0) as client:
-                async def one(tokens):
-                    return await client.chat.completions.create(model=NAME, messages=HELLO, max_tokens=tokens,
-                                                                extra_body={"ignore_eos": True})
-                answers = await asyncio.gather(*(one(8) for _ in range(8)))
-                task = asyncio.create_task(one(100))
-                await asyncio.sleep(0.02)
-                task.cancel()
-                with self.assertRaises(asyncio.CancelledError):
-                    await task
-                return answers
-        self.assertEqual(len(asyncio.run(run())), 8)
-        self.assertTrue(self.server.is_idle())
+                one = lambda: client.chat.completions.create(model=NAME, messages=HELLO, max_tokens=8, temperature=0)
+                return await asyncio.gather(*(one() for _ in range(8)))
+        self.assertEqual(len({a.choices[0].message.content for a in asyncio.run(run())}), 1)
 
     def test_async_streams(self):
         async def run():
@@ -168,6 +159,37 @@ class Chat(ClientCase):
         raw = self.client.chat.completions.with_raw_response.create(model=NAME, messages=HELLO, max_tokens=2)
         self.assertEqual(raw.headers["content-type"], "application/json")
         self.assertEqual(raw.parse().object, "chat.completion")
+
+
+class LongAnswers(unittest.TestCase):
+    """On the demo's model: the fixture's answers are over before anyone can interrupt them."""
+
+    def test_async_with_cancellation(self):
+        with Server(model=DEMO) as server:
+            async def run():
+                async with openai.AsyncOpenAI(base_url=server.url + "/v1", api_key="x", max_retries=0) as client:
+                    task = asyncio.create_task(client.chat.completions.create(
+                        model=DEMO.name, messages=HELLO, max_tokens=4000, extra_body={"ignore_eos": True}))
+                    while server.status()["models"][0]["rows_running"] == 0:
+                        await asyncio.sleep(0.01)
+                    task.cancel()
+                    with self.assertRaises(asyncio.CancelledError):
+                        await task
+            asyncio.run(run())
+            self.assertTrue(server.is_idle(2))
+
+    def test_a_stream_left_early(self):
+        with Server(model=DEMO) as server:
+            client = openai.OpenAI(base_url=server.url + "/v1", api_key="x", max_retries=0)
+            options = {"model": DEMO.name, "messages": HELLO, "max_tokens": 4000, "extra_body": {"ignore_eos": True}}
+            headers = {"X-Session-Id": "left"}
+            with client.chat.completions.create(stream=True, extra_headers=headers, **options) as stream:
+                next(iter(stream))
+                with self.assertRaises(openai.ConflictError) as caught:
+                    client.chat.completions.create(extra_headers=headers, **options)
+                self.assertEqual(caught.exception.code, "session_busy")
+            self.assertTrue(server.is_idle(2))
+            self.assertEqual(server.get("/v1/sessions/left")[1]["turns"], 0)
 
 
 class Sessions(ClientCase):
@@ -192,12 +214,11 @@ class Sessions(ClientCase):
 
     def test_next_turns_never_conflict(self):
         headers = {"X-Session-Id": "next"}
+        again = {"max_tokens": 1, "messages": [{"role": "user", "content": "a"}], "extra_headers": headers}
         for turn in range(30):
-            if turn % 10 == 0 and turn:
+            if turn % 5 == 0 and turn:  # before the fixture's context is full
                 self.server.request("DELETE", "/v1/sessions/next")
-            self.chat(max_tokens=1, messages=[{"role": "user", "content": "a"}], extra_headers=headers)
-            if turn % 10 < 3:
-                list(self.chat(max_tokens=1, messages=[{"role": "user", "content": "a"}], stream=True, extra_headers=headers))
+            list(self.chat(stream=True, **again)) if turn % 2 else self.chat(**again)
 
 
 class Completions(ClientCase):

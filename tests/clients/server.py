@@ -15,6 +15,7 @@ import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests/fixtures/builder_llama_fp32"
+DEMO = ROOT / "build/models/smollm2"
 
 
 def program():
