@@ -157,7 +157,7 @@ void gemm_f32(benchmark::State& state) {
   Workers workers(1);
   const int64_t m = state.range(1), where = state.range(2);
   const std::vector<float> a = random_floats(m * kK), b = random_floats(kN * kK);
-  const PackedF32 w = pack_f32(b.data(), kN, false, kN, kK, workers);
+  const PackedFloats w = pack_floats({b.data(), DType::f32, kN, kK, kN}, workers);
   std::vector<float> c(static_cast<size_t>(m * kN));
   for (auto _ : state) {
     if (where == 0) cpu.gemm_f32(a.data(), kK, m, w, 0, w.panels(), c.data(), kN);

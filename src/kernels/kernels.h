@@ -21,8 +21,8 @@ namespace nxrt {
 // Weights [n, k] of a matrix product in panels of kPanel output columns; see pack.h.
 inline constexpr int64_t kPanel = 16;
 
-struct PackedF32;    // pack.h
-struct PackedNBits;  // pack.h
+struct PackedFloats;  // pack.h
+struct PackedNBits;   // pack.h
 
 // One activation row quantized to int8 per block of `block` elements: x ≈ scale · q, scale = max|x| / 127, q rounded
 // half away from zero. `sums` is Σq of each block. [blocks] scales and sums, [blocks · block] q, zero-padded.
@@ -105,8 +105,9 @@ struct Kernels {
   void (*float_to_bfloat16)(const float* x, BFloat16* y, int64_t n);
 
   // c[m, ldc] = a[m, lda] · W, for the panels [panel_begin, panel_end) of W. Columns past w.n are not written.
-  void (*gemm_f32)(const float* a, int64_t lda, int64_t m, const PackedF32& w, int64_t panel_begin, int64_t panel_end,
-                   float* c, int64_t ldc);
+  // f16 and bf16 weights are widened as they are read; all arithmetic is f32.
+  void (*gemm_f32)(const float* a, int64_t lda, int64_t m, const PackedFloats& w, int64_t panel_begin,
+                   int64_t panel_end, float* c, int64_t ldc);
   // c[m, ldc] = a[m, lda] · b, with b unpacked: b[k, n] (ldb between rows) or, transposed, b[n, k].
   void (*gemm_f32_plain)(const float* a, int64_t lda, const float* b, int64_t ldb, bool b_transposed, float* c,
                          int64_t ldc, int64_t m, int64_t n, int64_t k);

@@ -101,6 +101,19 @@ void pack_panel_block(const NBitsSource& s, PackedNBits& packed, int64_t panel, 
   }
 }
 
+template <class Bits>
+void pack_panel(const FloatMatrix& b, int64_t p, PackedFloats& packed) {
+  const auto* from = static_cast<const Bits*>(b.data);
+  Bits* panel = reinterpret_cast<Bits*>(packed.data.get()) + p * b.k * kColumns;
+  const int64_t columns = std::min(kColumns, b.n - p * kColumns);
+  for (int64_t x = 0; x < b.k; ++x) {
+    for (int64_t j = 0; j < kColumns; ++j) {
+      const int64_t column = p * kColumns + j;
+      panel[x * kColumns + j] = j >= columns ? 0 : b.transposed ? from[column * b.ld + x] : from[x * b.ld + column];
+    }
+  }
+}
+
 int64_t offset_bytes(const PackedNBits& p) {
   switch (p.zeros) {
     case ZeroPoints::middle: return 0;
@@ -127,18 +140,13 @@ AlignedBytes allocate_aligned(int64_t bytes) {
   return AlignedBytes(static_cast<std::byte*>(p));
 }
 
-PackedF32 pack_f32(const float* b, int64_t ldb, bool transposed, int64_t n, int64_t k, Workers& workers) {
-  PackedF32 packed{.n = n, .k = k, .data = {}};
+PackedFloats pack_floats(const FloatMatrix& b, Workers& workers) {
+  PackedFloats packed{.dtype = b.dtype, .n = b.n, .k = b.k, .data = {}};
   packed.data = allocate_aligned(packed.bytes());
   workers.each(packed.panels(), [&](int64_t p) {
-    float* panel = const_cast<float*>(packed.panel(p));
-    const int64_t columns = std::min(kColumns, n - p * kColumns);
-    for (int64_t x = 0; x < k; ++x) {
-      for (int64_t j = 0; j < kColumns; ++j) {
-        const int64_t column = p * kColumns + j;
-        panel[x * kColumns + j] = j >= columns ? 0.0f : transposed ? b[column * ldb + x] : b[x * ldb + column];
-      }
-    }
+    // As bits: the types differ in size alone here, and zero is zero in each.
+    if (b.dtype == DType::f32) return pack_panel<uint32_t>(b, p, packed);
+    pack_panel<uint16_t>(b, p, packed);
   });
   return packed;
 }

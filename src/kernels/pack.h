@@ -1,6 +1,6 @@
 // Weights repacked once, at prepare, into the one layout every ISA reads.
 //
-// PackedF32: panels of 16 output columns: data[panel][k][16], zero-padded columns.
+// PackedFloats: panels of 16 output columns: data[panel][k][16] in the weights' own type, zero-padded columns.
 // PackedNBits: panels of 16 output columns; inside a panel, block after block along k; inside a block, groups of 4
 //   consecutive k: 16 columns × 4 bytes (the operand order of VPDPBUSD, of AMX tiles and of SDOT).
 //   8 bit: unsigned bytes as stored in the model (0..255).
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/dtype.h"
 #include "base/workers.h"
 
 namespace nxrt {
@@ -28,16 +29,25 @@ struct FreeAligned {
 using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
 AlignedBytes allocate_aligned(int64_t bytes);
 
-struct PackedF32 {
+struct PackedFloats {
+  DType dtype = DType::f32;  // f32, f16 or bf16
   int64_t n = 0, k = 0;
   AlignedBytes data;
   int64_t panels() const { return (n + 15) / 16; }
-  const float* panel(int64_t p) const { return reinterpret_cast<const float*>(data.get()) + p * k * 16; }
-  int64_t bytes() const { return panels() * k * 16 * 4; }
+  template <class T>  // float, Half or BFloat16, as dtype says
+  const T* panel(int64_t p) const {
+    return reinterpret_cast<const T*>(data.get()) + p * k * 16;
+  }
+  int64_t bytes() const { return panels() * k * 16 * (dtype == DType::f32 ? 4 : 2); }
 };
 
-// b: [k, n] rows `ldb` apart, or transposed [n, k].
-PackedF32 pack_f32(const float* b, int64_t ldb, bool transposed, int64_t n, int64_t k, Workers& workers);
+struct FloatMatrix {
+  const void* data;
+  DType dtype;       // f32, f16 or bf16
+  int64_t n, k, ld;  // [k, n] rows `ld` elements apart, or transposed [n, k]
+  bool transposed = false;
+};
+PackedFloats pack_floats(const FloatMatrix& b, Workers& workers);
 
 enum class ZeroPoints { middle, integers, offsets };
 

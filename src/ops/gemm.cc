@@ -94,11 +94,11 @@ const float* float_rows(const Args& args, const Attributes& attrs, const PlainPr
   return scratch;
 }
 
-using Packed = std::shared_ptr<const PackedF32>;
+using Packed = std::shared_ptr<const PackedFloats>;
 
 template <class T>
 void run_single(const Kernels& cpu, const Attributes& attrs, const Packed& packed, const Args& args, Workers& workers) {
-  ledger().record("Gemm", packed ? "packed f32" : "plain", name_of(cpu.isa), workers.width());
+  ledger().record("Gemm", route_of(packed.get()), name_of(cpu.isa), workers.width());
   const PlainProduct p = product_of(args, attrs);
   const Scratch scratch(args, attrs, packed != nullptr);
   float* a_scratch = args.workspace();

@@ -105,10 +105,10 @@ struct Floats32 {
   int64_t bytes() const { return (a + b + c) * 4; }
 };
 
-using Packed = std::shared_ptr<const PackedF32>;
+using Packed = std::shared_ptr<const PackedFloats>;
 
 void record(const Kernels& cpu, const Packed& packed, Workers& workers) {
-  ledger().record("MatMul", packed ? "packed f32" : "plain", name_of(cpu.isa), workers.width());
+  ledger().record("MatMul", route_of(packed.get()), name_of(cpu.isa), workers.width());
 }
 
 void run_float(const Kernels& cpu, const Packed& packed, const Args& args, Workers& workers) {

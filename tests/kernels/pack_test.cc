@@ -70,22 +70,22 @@ TEST(PackNBits, ReportsTheBytesItOwns) {
   EXPECT_EQ(pack(NBitsModel(4, 32, 20, 64, Zeros::packed, true, 1)).bytes(), 2 * 2 * 16 * (16 + 2 + 1));
 }
 
-TEST(PackF32, PutsColumnsOfBothOrientationsIntoPanels) {
+TEST(PackFloats, PutsColumnsOfBothOrientationsIntoPanels) {
   constexpr int64_t n = 21, k = 5;
   std::vector<float> plain(k * n), transposed(n * k);
   for (int64_t x = 0; x < k; ++x) {
     for (int64_t j = 0; j < n; ++j) plain[x * n + j] = transposed[j * k + x] = static_cast<float>(100 * x + j + 1);
   }
   Workers workers(1);
-  const PackedF32 a = pack_f32(plain.data(), n, false, n, k, workers),
-                  b = pack_f32(transposed.data(), k, true, n, k, workers);
+  const PackedFloats a = pack_floats({plain.data(), DType::f32, n, k, n}, workers),
+                     b = pack_floats({transposed.data(), DType::f32, n, k, k, true}, workers);
   ASSERT_EQ(a.panels(), 2);
   for (int64_t p = 0; p < 2; ++p) {
     for (int64_t x = 0; x < k; ++x) {
       for (int64_t j = 0; j < 16; ++j) {
         const float expected = p * 16 + j < n ? static_cast<float>(100 * x + p * 16 + j + 1) : 0.0f;
-        ASSERT_EQ(a.panel(p)[x * 16 + j], expected);
-        ASSERT_EQ(b.panel(p)[x * 16 + j], expected);
+        ASSERT_EQ(a.panel<float>(p)[x * 16 + j], expected);
+        ASSERT_EQ(b.panel<float>(p)[x * 16 + j], expected);
       }
     }
   }

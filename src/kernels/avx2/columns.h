@@ -66,6 +66,11 @@ struct Columns {
     return {_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))),
             _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 8)))};
   }
+  static Columns load(const BFloat16* p) { return {widen8(p), widen8(p + 8)}; }
+  static __m256 widen8(const BFloat16* p) {
+    const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+  }
   void store(float* p) const {
     _mm256_storeu_ps(p, low);
     _mm256_storeu_ps(p + 8, high);

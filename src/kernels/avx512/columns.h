@@ -56,6 +56,10 @@ struct Columns {
   static Columns load(const Half* p) {
     return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
   }
+  static Columns load(const BFloat16* p) {
+    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
+    return {_mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16))};
+  }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store(float* p, int64_t count) const { _mm512_mask_storeu_ps(p, first(count), v); }
 };

@@ -12,14 +12,15 @@ namespace nxrt::portable {
 inline constexpr int64_t kChunk = 256;  // of k: two panels of a chunk fit L1
 
 // A stretch of k of some panels: b + p · panel_stride + x · step are the 16 columns of panel p at x.
+template <class T>  // float, or f16 and bf16 that are widened as they are read
 struct Operand {
-  const float* b;
+  const T* b;
   int64_t panel_stride, step, k;
   bool first;  // chunk of k: begin at 0 instead of at c
 };
 
-template <class Columns, int rows, int panels>
-void gemm_tile(const float* a, int64_t lda, const Operand& w, float* c, int64_t ldc, int64_t columns) {
+template <class Columns, int rows, int panels, class T>
+void gemm_tile(const float* a, int64_t lda, const Operand<T>& w, float* c, int64_t ldc, int64_t columns) {
   Columns total[rows][panels];
   const auto width = [&](int p) { return p + 1 < panels ? kPanel : columns - (panels - 1) * kPanel; };
   for (int r = 0; r < rows; ++r) {
@@ -41,14 +42,14 @@ void gemm_tile(const float* a, int64_t lda, const Operand& w, float* c, int64_t 
 }
 
 // All m rows of the panels that hold `columns` columns.
-template <class Columns>
-void gemm_panels(const float* a, int64_t lda, int64_t m, const Operand& w, float* c, int64_t ldc, int64_t columns) {
+template <class Columns, class T>
+void gemm_panels(const float* a, int64_t lda, int64_t m, const Operand<T>& w, float* c, int64_t ldc, int64_t columns) {
   each_row_block<Columns::kRows>(m, [&](int64_t i, auto count) {
     constexpr int rows = decltype(count)::value;
     constexpr int group = rows <= 2 ? Columns::kThinPanels : Columns::kPanels;
     int64_t j = 0;
     const auto at = [&](int64_t column) {
-      Operand from = w;
+      Operand<T> from = w;
       from.b += column / kPanel * w.panel_stride;
       return from;
     };
@@ -63,19 +64,28 @@ void gemm_panels(const float* a, int64_t lda, int64_t m, const Operand& w, float
   });
 }
 
-template <class Columns>
-void gemm_f32(const float* a, int64_t lda, int64_t m, const PackedF32& w, int64_t panel_begin, int64_t panel_end,
-              float* c, int64_t ldc) noexcept {
+template <class Columns, class T>
+void gemm_weights(const float* a, int64_t lda, int64_t m, const PackedFloats& w, int64_t panel_begin, int64_t panel_end,
+                  float* c, int64_t ldc) {
   constexpr int64_t together = 4;
   for (int64_t p = panel_begin; p < panel_end; p += together) {
     const int64_t end = p + together < panel_end ? p + together : panel_end;
     const int64_t last = end * kPanel < w.n ? end * kPanel : w.n;
     for (int64_t x = 0; x == 0 || x < w.k; x += kChunk) {
       const int64_t k = w.k - x < kChunk ? w.k - x : kChunk;
-      const Operand part{w.panel(p) + x * kPanel, w.k * kPanel, kPanel, k, x == 0};
+      const Operand<T> part{w.panel<T>(p) + x * kPanel, w.k * kPanel, kPanel, k, x == 0};
       gemm_panels<Columns>(a + x, lda, m, part, c + p * kPanel, ldc, last - p * kPanel);
     }
   }
+}
+
+template <class Columns>
+void gemm_f32(const float* a, int64_t lda, int64_t m, const PackedFloats& w, int64_t panel_begin, int64_t panel_end,
+              float* c, int64_t ldc) noexcept {
+  const auto gemm = w.dtype == DType::f16    ? gemm_weights<Columns, Half>
+                    : w.dtype == DType::bf16 ? gemm_weights<Columns, BFloat16>
+                                             : gemm_weights<Columns, float>;
+  gemm(a, lda, m, w, panel_begin, panel_end, c, ldc);
 }
 
 // Sixteen columns of b as a packed panel: copied when they are the last few or transposed, so that reads stay in
@@ -113,7 +123,8 @@ void gemm_plain_chunk(const float* a, int64_t lda, int64_t m, const Matrix& b, i
                       int64_t columns, float* c, int64_t ldc) {
   const bool first = x == 0;
   if (!b.transposed && columns % kPanel == 0) {
-    return gemm_panels<Columns>(a + x, lda, m, {b.at(x, j), kPanel, b.ld, k, first}, c + j, ldc, columns);
+    const Operand<float> part{b.at(x, j), kPanel, b.ld, k, first};
+    return gemm_panels<Columns>(a + x, lda, m, part, c + j, ldc, columns);
   }
   alignas(64) float panel[kChunk * kPanel];
   for (int64_t p = 0; p < columns; p += kPanel) {
@@ -123,7 +134,8 @@ void gemm_plain_chunk(const float* a, int64_t lda, int64_t m, const Matrix& b, i
     } else {
       copy_panel<Columns>(b.at(x, j + p), b.ld, some, k, panel);
     }
-    gemm_panels<Columns>(a + x, lda, m, {panel, 0, kPanel, k, first}, c + j + p, ldc, some);
+    const Operand<float> part{panel, 0, kPanel, k, first};
+    gemm_panels<Columns>(a + x, lda, m, part, c + j + p, ldc, some);
   }
 }
 

@@ -9,18 +9,32 @@
 namespace nxrt::scalar {
 namespace {
 
-void gemm_f32(const float* a, int64_t lda, int64_t m, const PackedF32& w, int64_t panel_begin, int64_t panel_end,
-              float* c, int64_t ldc) noexcept {
+float widened(float x) { return x; }
+float widened(Half x) { return to_float(x); }
+float widened(BFloat16 x) { return to_float(x); }
+
+template <class T>
+void gemm_weights(const float* a, int64_t lda, int64_t m, const PackedFloats& w, int64_t panel_begin, int64_t panel_end,
+                  float* c, int64_t ldc) {
   for (int64_t p = panel_begin; p < panel_end; ++p) {
     const int64_t columns = std::min(kPanel, w.n - p * kPanel);
+    const T* panel = w.panel<T>(p);
     for (int64_t i = 0; i < m; ++i) {
       float total[kPanel] = {};
       for (int64_t x = 0; x < w.k; ++x) {
-        for (int64_t j = 0; j < kPanel; ++j) total[j] += a[i * lda + x] * w.panel(p)[x * kPanel + j];
+        for (int64_t j = 0; j < kPanel; ++j) total[j] += a[i * lda + x] * widened(panel[x * kPanel + j]);
       }
       std::copy_n(total, columns, c + i * ldc + p * kPanel);
     }
   }
+}
+
+void gemm_f32(const float* a, int64_t lda, int64_t m, const PackedFloats& w, int64_t panel_begin, int64_t panel_end,
+              float* c, int64_t ldc) noexcept {
+  const auto gemm = w.dtype == DType::f16    ? gemm_weights<Half>
+                    : w.dtype == DType::bf16 ? gemm_weights<BFloat16>
+                                             : gemm_weights<float>;
+  gemm(a, lda, m, w, panel_begin, panel_end, c, ldc);
 }
 
 void gemm_f32_plain(const float* a, int64_t lda, const float* b, int64_t ldb, bool b_transposed, float* c, int64_t ldc,

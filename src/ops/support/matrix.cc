@@ -4,7 +4,12 @@
 
 namespace nxrt::ops {
 
-void multiply_packed(const Kernels& cpu, const float* a, int64_t m, const PackedF32& w, float* c, Workers& workers) {
+std::string_view route_of(const PackedFloats* packed) {
+  if (packed == nullptr) return "plain";
+  return packed->dtype == DType::f16 ? "packed f16" : packed->dtype == DType::bf16 ? "packed bf16" : "packed f32";
+}
+
+void multiply_packed(const Kernels& cpu, const float* a, int64_t m, const PackedFloats& w, float* c, Workers& workers) {
   if (w.panels() >= 2 * workers.width() || m < 2 * workers.width()) {
     workers.shards(w.panels(), 1,
                    [&](int64_t begin, int64_t end, int) { cpu.gemm_f32(a, w.k, m, w, begin, end, c, w.n); });
@@ -45,17 +50,17 @@ void narrow(const Kernels& cpu, const float* x, DType to, void* y, int64_t count
   cpu.float_to_bfloat16(x, static_cast<BFloat16*>(y), count);
 }
 
-std::shared_ptr<const PackedF32> pack_constant(const NodeView& node, int i, bool transposed, Prepare& with) {
+std::shared_ptr<const PackedFloats> pack_constant(const NodeView& node, int i, bool transposed, Prepare& with) {
   const Tensor* b = node.constant(i);
   if (!b || b->shape().rank() != 2 || b->count() == 0) return nullptr;
   if (b->dtype() != DType::f32 && b->dtype() != DType::f16 && b->dtype() != DType::bf16) return nullptr;
-  const int64_t k = b->shape()[transposed ? 1 : 0], n = b->shape()[transposed ? 0 : 1];
-  Tensor floats = *b;
-  if (b->dtype() != DType::f32) {
-    floats = Tensor::uninitialized(DType::f32, b->shape());
-    widen(with.cpu, b->dtype(), b->raw(), floats.data<float>(), b->count());
-  }
-  return std::make_shared<PackedF32>(pack_f32(floats.data<float>(), b->shape()[1], transposed, n, k, with.workers));
+  const FloatMatrix matrix{.data = b->raw(),
+                           .dtype = b->dtype(),
+                           .n = b->shape()[transposed ? 0 : 1],
+                           .k = b->shape()[transposed ? 1 : 0],
+                           .ld = b->shape()[1],
+                           .transposed = transposed};
+  return std::make_shared<PackedFloats>(pack_floats(matrix, with.workers));
 }
 
 }  // namespace nxrt::ops

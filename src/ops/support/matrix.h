@@ -10,8 +10,11 @@
 
 namespace nxrt::ops {
 
+// "packed f32", "packed f16", "packed bf16"; "plain" without packed weights: for the ledger.
+std::string_view route_of(const PackedFloats* packed);
+
 // c[m, n] = a[m, k] · W
-void multiply_packed(const Kernels& cpu, const float* a, int64_t m, const PackedF32& w, float* c, Workers& workers);
+void multiply_packed(const Kernels& cpu, const float* a, int64_t m, const PackedFloats& w, float* c, Workers& workers);
 
 // c[m, n] = a[m, k] · b, with b [k, n] or, transposed, [n, k]
 struct PlainProduct {
@@ -47,7 +50,8 @@ void multiply_defined(Operand<T> a, Operand<T> b, T* c, const PlainProduct& p, W
   });
 }
 
-// Input i as floats [k, n] (or [n, k], transposed) in panels; null when it is no constant matrix of a float type.
-std::shared_ptr<const PackedF32> pack_constant(const NodeView& node, int i, bool transposed, Prepare& with);
+// Input i [k, n] (or [n, k], transposed) in panels, in its own type; null when it is no constant matrix of f32, f16 or
+// bf16.
+std::shared_ptr<const PackedFloats> pack_constant(const NodeView& node, int i, bool transposed, Prepare& with);
 
 }  // namespace nxrt::ops
