@@ -16,7 +16,6 @@ using nxrt::Code;
 using nxrt::DType;
 using nxrt::Error;
 using nxrt::Shape;
-using nxrt::Tensor;
 using nxrt::ValueId;
 
 namespace {

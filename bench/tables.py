@@ -1,0 +1,142 @@
+"""The tables of docs/performance.md, between `<!-- bench:NAME -->` and `<!-- /bench -->`.
+
+A cell is the median over launches, with its smallest and largest where there are several; a ratio divides medians.
+"""
+import re
+
+import machine
+import models
+import results
+import workloads
+
+DOCUMENT = machine.ROOT / "docs/performance.md"
+OURS, NULL = "onnx-genai", "onnx-genai again"
+PROGRAM = machine.ROOT / "build/release/onnx-genai"
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def cell(content, arm, field, scale=1.0) -> str:
+    measured = [v * scale for v in results.values(content, arm, field)]
+    if not measured:
+        return "–"
+    middle = results.median(content, arm, field) * scale
+    spread = f" ({number(min(measured))}–{number(max(measured))})" if len(measured) > 1 else ""
+    return number(middle) + spread
+
+
+def ratio(content, arm, field, inverse=False) -> str:
+    """Ours ÷ theirs: above 1 we are better. inverse: smaller is better."""
+    ours, theirs = results.median(content, OURS, field), results.median(content, arm, field)
+    if not ours or not theirs:
+        return "–"
+    return f"{theirs / ours if inverse else ours / theirs:.2f}"
+
+
+def row(*cells) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def header(*cells) -> list[str]:
+    return [row(*cells), "|" + "---|" * len(cells)]
+
+
+def measured(group) -> list:
+    return [w for w in workloads.select([group]) if results.read(w.name)["launches"]]
+
+
+def speed_table(group, fields) -> list[str]:
+    """One block of rows per workload; per field a column of speeds and a column of ours ÷ that row's."""
+    columns = [c for field in fields for c in (f"{field}, tok/s", f"{OURS} ÷ it")]
+    lines = header("", "", *columns)
+    notes = []
+    for workload in measured(group):
+        content = results.read(workload.name)
+        for i, arm in enumerate(results.arms(content)):
+            why = results.refusal(content, arm)
+            if why and not any(results.values(content, arm, field) for field in fields):
+                notes.append(f"{workload.title}, {arm}: {why}.")
+                continue
+            cells = [c for field in fields for c in (cell(content, arm, field), ratio(content, arm, field))]
+            lines.append(row(workload.title if i == 0 else "", arm, *cells))
+    return lines + ([""] + sorted(set(notes)) if notes else [])
+
+
+def start_table() -> list[str]:
+    lines = header("", "", "process start to its end, ms", f"it ÷ {OURS}", "load, ms", "peak memory, MiB")
+    for workload in measured("start"):
+        content = results.read(workload.name)
+        for i, arm in enumerate(results.arms(content)):
+            if results.values(content, arm, "wall_ms"):
+                lines.append(row(workload.title if i == 0 else "", arm, cell(content, arm, "wall_ms"),
+                                 ratio(content, arm, "wall_ms", inverse=True), cell(content, arm, "load_ms"),
+                                 cell(content, arm, "peak_rss_bytes", 2**-20)))
+    return lines
+
+
+def memory_table() -> list[str]:
+    lines = header("", "", "peak memory, MiB")
+    for group in ("one.2t", "prompt.2t", "streams"):
+        for workload in measured(group):
+            content = results.read(workload.name)
+            for i, arm in enumerate(results.arms(content)):
+                if results.values(content, arm, "peak_rss_bytes"):
+                    lines.append(row(workload.title if i == 0 else "", arm, cell(content, arm, "peak_rss_bytes", 2**-20)))
+    return lines
+
+
+def read_limit(threads: int) -> float:
+    return next(l["read_bytes_per_second"] for l in results.read("machine")["limits"] if l["threads"] == threads)
+
+
+def size_table() -> list[str]:
+    made = models.Models(PROGRAM, machine.ROOT / "build/bench", machine.ROOT / "build/models/smollm2.gguf")
+    lines = header("", "", "decode, tok/s", f"{OURS} ÷ it", "read, GB/s", "of the measured read rate")
+    for workload in measured("size"):
+        content, job = results.read(workload.name), workload.job
+        for i, arm in enumerate(results.arms(content)):
+            speed = results.median(content, arm, "decode")
+            if speed:
+                read = speed * made.bytes_per_token(job.model)
+                lines.append(row(workload.title if i == 0 else "", arm, cell(content, arm, "decode"),
+                                 ratio(content, arm, "decode"), number(read / 1e9),
+                                 f"{read / read_limit(job.threads):.0%}"))
+    return lines
+
+
+def machine_text() -> list[str]:
+    about = results.read("machine")
+    lines = [f"{about['cpu']}, {about['allowed_cpus']} CPUs ({', '.join(about['flags'])}), Linux {about['kernel']}. "
+             "Limits measured in the same run:", ""]
+    lines += header("threads", "memory read, GB/s", "AVX2 FMA, GFLOP/s", "AVX-512 FMA, GFLOP/s", "VNNI int8, GOP/s")
+    for limit in about["limits"]:
+        figures = (limit.get(key, 0) / 1e9 for key in ("read_bytes_per_second", "avx2_fma_flops", "avx512_fma_flops",
+                                                       "vnni_int8_ops"))
+        lines.append(row(limit["threads"], *(number(f) if f else "–" for f in figures)))
+    lines += ["", "Peers: " + ", ".join(f"{name} {version}" for name, version in about["peers"].items()) + "."]
+    lines += [f"Not measured: {name}: {why}." for name, why in about["missing"].items()]
+    return lines
+
+
+TABLES = {
+    "machine": machine_text,
+    "one": lambda: speed_table("one", ("prefill", "decode")),
+    "demo": lambda: speed_table("demo", ("prefill", "decode")),
+    "prompt": lambda: speed_table("prompt", ("prefill",)),
+    "streams": lambda: speed_table("streams", ("decode", "output")),
+    "size": size_table,
+    "start": start_table,
+    "memory": memory_table,
+}
+
+
+def write():
+    text = DOCUMENT.read_text()
+
+    def filled(match):
+        return f"<!-- bench:{match[1]} -->\n" + "\n".join(TABLES[match[1]]()) + "\n<!-- /bench -->"
+
+    if results.path_of("machine").exists():
+        DOCUMENT.write_text(re.sub(r"<!-- bench:(\w+) -->.*?<!-- /bench -->", filled, text, flags=re.S))
