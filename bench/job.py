@@ -20,6 +20,8 @@ FIELDS = {
     "prefill": "prompt tokens of all streams ÷ time to the first token of the last stream, tokens/s",
     "decode": "tokens after the first, of all streams, ÷ the time in which they were made, tokens/s",
     "output": "all new tokens ÷ the whole time, prompts included, tokens/s",
+    "first_ms": "request sent to its first token, median over requests",
+    "gap_p50_ms": "between two tokens of a running stream while a long prompt comes in; gap_p99_ms, quiet_gap_ms alike",
     "load_ms": "loading the model inside the started program",
     "wall_ms": "process start to process end",
     "peak_rss_bytes": "peak resident memory of the process",

@@ -14,9 +14,12 @@ def limits(tool: pathlib.Path, threads) -> dict:
 
 
 def build_of_ours() -> str:
-    describe = ["git", "-C", ROOT, "describe", "--always", "--dirty", "--abbrev=10", "--exclude=*"]
-    done = subprocess.run(describe, capture_output=True, text=True)
-    return done.stdout.strip() or "unknown"
+    """The last commit that changed the program, "-dirty" when its sources differ from that."""
+    def git(*arguments):
+        return subprocess.run(["git", "-C", ROOT, *arguments, "--", "src"], capture_output=True, text=True).stdout.strip()
+
+    commit = git("log", "-1", "--format=%h") or "unknown"
+    return commit + ("-dirty" if git("status", "--porcelain") else "")
 
 
 def processor_flags() -> list[str]:

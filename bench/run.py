@@ -21,8 +21,8 @@ ROOT = machine.ROOT
 
 
 def one_launch(arm, workload):
-    if workload.kind == "run":
-        return arm.run(workload.job)
+    if not workload.kind.startswith("start "):
+        return getattr(arm, workload.kind)(workload.job)
     if workload.kind == "start cold":
         forget_file_pages(arm.files(workload.job))
     else:
@@ -41,19 +41,19 @@ def quiet_launch(arm, workload):
 
 
 def describe(values) -> str:
-    units = (("prefill", "tok/s"), ("decode", "tok/s"), ("output", "tok/s"), ("wall_ms", "ms"), ("others_cpus", ""))
+    units = (("first_ms", "ms"), ("gap_p99_ms", "ms"), ("quiet_gap_ms", "ms"), ("prefill", "tok/s"), ("decode", "tok/s"), ("output", "tok/s"), ("wall_ms", "ms"), ("others_cpus", ""))
     return "  ".join(f"{field} {values[field]:,.2f} {unit}" for field, unit in units if field in values)
 
 
 def measure(workload, arms, launches):
     """`launches` rounds; an arm that is unable drops out with its reason."""
-    measured, out = [], set()
+    measured, out, build = [], set(), machine.build_of_ours()
     for round_number in range(launches):
         turn = round_number % len(arms)
         for arm in arms[turn:] + arms[:turn]:
             if arm.name in out:
                 continue
-            record = {"arm": arm.name, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")}
+            record = {"arm": arm.name, "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), "build": build}
             try:
                 record["values"] = quiet_launch(arm, workload)
                 print(f"{workload.name:14} {arm.name:24} {describe(record['values'])}", flush=True)
@@ -61,7 +61,7 @@ def measure(workload, arms, launches):
                 record["unable"] = str(reason)
                 out.add(arm.name)
                 print(f"{workload.name:14} {arm.name:24} unable: {reason}", flush=True)
-            measured.append(record | {"build": machine.build_of_ours()} if arm.name.startswith("onnx-genai") else record)
+            measured.append(record)
     return measured
 
 

@@ -51,17 +51,14 @@ def speed_table(group, fields) -> list[str]:
     """One block of rows per workload; per field a column of speeds and a column of ours ÷ that row's."""
     columns = [c for field in fields for c in (f"{field}, tok/s", f"{OURS} ÷ it")]
     lines = header("", "", *columns)
-    notes = []
     for workload in measured(group):
         content = results.read(workload.name)
         for i, arm in enumerate(results.arms(content)):
-            why = results.refusal(content, arm)
-            if why and not any(results.values(content, arm, field) for field in fields):
-                notes.append(f"{workload.title}, {arm}: {why}.")
+            if not any(results.values(content, arm, field) for field in fields):
                 continue
             cells = [c for field in fields for c in (cell(content, arm, field), ratio(content, arm, field))]
             lines.append(row(workload.title if i == 0 else "", arm, *cells))
-    return lines + ([""] + sorted(set(notes)) if notes else [])
+    return lines + refusals(group)
 
 
 def start_table() -> list[str]:
@@ -74,6 +71,40 @@ def start_table() -> list[str]:
                                  ratio(content, arm, "wall_ms", inverse=True), cell(content, arm, "load_ms"),
                                  cell(content, arm, "peak_rss_bytes", 2**-20)))
     return lines
+
+
+def server_table() -> list[str]:
+    lines = header("", "", "new tokens/s of all", f"{OURS} ÷ it", "first token, ms", "peak memory, MiB")
+    for workload in measured("server"):
+        content = results.read(workload.name)
+        for i, arm in enumerate(results.arms(content)):
+            if results.values(content, arm, "output"):
+                lines.append(row(workload.title if i == 0 else "", arm, cell(content, arm, "output"),
+                                 ratio(content, arm, "output"), cell(content, arm, "first_ms"),
+                                 cell(content, arm, "peak_rss_bytes", 2**-20)))
+    return lines + refusals("server")
+
+
+def intrude_table() -> list[str]:
+    lines = header("", "gap when quiet, ms", "beside the prompt: median", "99 %", "first token of the prompt, ms")
+    for workload in measured("intrude"):
+        content = results.read(workload.name)
+        for arm in results.arms(content):
+            if results.values(content, arm, "gap_p99_ms"):
+                lines.append(row(arm, *(cell(content, arm, field) for field in ("quiet_gap_ms", "gap_p50_ms", "gap_p99_ms",
+                                                                               "first_ms"))))
+    return lines + refusals("intrude")
+
+
+def refusals(group) -> list[str]:
+    """Why some have no row."""
+    notes = []
+    for workload in measured(group):
+        content = results.read(workload.name)
+        for arm in results.arms(content):
+            if (why := results.refusal(content, arm)) and not any("values" in l for l in content["launches"] if l["arm"] == arm):
+                notes.append(f"{workload.title}, {arm}: {why}.")
+    return [line for note in notes for line in ("", note)]
 
 
 def memory_table() -> list[str]:
@@ -128,6 +159,8 @@ TABLES = {
     "streams": lambda: speed_table("streams", ("decode", "output")),
     "size": size_table,
     "start": start_table,
+    "server": server_table,
+    "intrude": intrude_table,
     "memory": memory_table,
 }
 

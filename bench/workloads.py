@@ -10,7 +10,7 @@ class Workload:
     title: str
     job: Job
     arms: tuple[str, ...] = ("ours", "null", "int16", "peers")  # which programs take part
-    kind: str = "run"  # or "start": process start to first token
+    kind: str = "run"  # "start cold" and "start second": process start to first token; "serve", "intrude": servers
 
 
 OURS_AND_LLAMA = ("ours", "null", "llama.cpp")
@@ -33,6 +33,10 @@ def table():
              for n in (8, 32)]
     rows += [Workload(f"start.{what}", f"{what} start to the first token", Job("smollm2", 2, prompt=5, decode=1),
                       kind=f"start {what}") for what in ("cold", "second")]
+    rows += [Workload(f"server.{n}", f"{n} requests at once", Job("smollm2", 2, prompt=128, decode=64, streams=n),
+                      kind="serve") for n in (1, 8, 32)]
+    rows += [Workload("intrude", "a prompt of 7,000 tokens beside a running answer",
+                      Job("smollm2", 2, prompt=7000, decode=800), kind="intrude")]
     for model in ("1B", "7B"):
         rows += with_threads(lambda t: Workload(f"size.{model}.{t}t", f"{model}, {t} thread{'s' * (t > 1)}",
                                                 Job(model, t, prompt=16, decode=32), OURS_AND_LLAMA))
