@@ -74,7 +74,7 @@ LoadOptions ModelFlags::load_options() const {
   return options;
 }
 
-OpenedModel open(const ModelFlags& flags, int streams) {
+OpenedModel open(const ModelFlags& flags, int streams, const SpeculationFlags& speculation) {
   OpenedModel opened{.loaded = load_model(flags.model, flags.load_options()), .engine = {}};
   if (!opened.loaded.paged) {
     std::fprintf(stderr, "note: the dense path runs this model, one sequence at a time: %s\n",
@@ -84,6 +84,7 @@ OpenedModel open(const ModelFlags& flags, int streams) {
     opened.loaded.session->profile().start(!flags.profile_trace.empty());
   EngineOptions options;
   opened.kv_budget = kv_budget(flags, *opened.loaded.decoder, streams);
+  options.speculation = speculation.options(opened.loaded, flags.load_options(), opened.kv_budget);
   options.kv_bytes = opened.kv_budget;
   options.scheduler.max_sequences = std::max(options.scheduler.max_sequences, streams);
   options.scheduler.max_step_rows = flags.max_step_rows;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "cli/speculation_flags.h"
 #include "gen/engine.h"
 #include "gen/load_model.h"
 
@@ -43,7 +44,7 @@ struct OpenedModel {
 int64_t kv_budget(const ModelFlags& flags, const DecoderModel& decoder, int streams);
 
 // `streams`: how many requests will run together; the default KV budget has room for that many full contexts.
-OpenedModel open(const ModelFlags& flags, int streams);
+OpenedModel open(const ModelFlags& flags, int streams, const SpeculationFlags& speculation = {.mode = "off"});
 
 // What --profile and --profile-trace asked for: a table on stderr, a trace file. Throws Error{io}.
 void report_profile(const ModelFlags& flags, OpenedModel& model);

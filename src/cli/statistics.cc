@@ -37,9 +37,12 @@ std::string statistics_line(const Usage& usage, const Timings& timings) {
   const auto rate = [](std::optional<double> r) {
     return r ? fmt::format("{:.1f} tok/s", *r) : std::string("not measured");
   };
-  return fmt::format("prompt {} tokens ({} cached), {} | answer {} tokens, {} | first token {:.0f} ms",
+  const std::string guessed = usage.proposed_tokens == 0 ? std::string()
+                                                         : fmt::format(", {} of {} guesses right",
+                                                                       usage.accepted_tokens, usage.proposed_tokens);
+  return fmt::format("prompt {} tokens ({} cached), {} | answer {} tokens, {}{} | first token {:.0f} ms",
                      usage.prompt_tokens, usage.cached_tokens, rate(prefill_rate(usage, timings)),
-                     usage.completion_tokens, rate(decode_rate(usage, timings)), timings.first_token_ms);
+                     usage.completion_tokens, rate(decode_rate(usage, timings)), guessed, timings.first_token_ms);
 }
 
 ordered_json timings_json(double load_ms, const Usage& usage, const Timings& timings) {
@@ -55,6 +58,10 @@ ordered_json usage_json(const Usage& usage) {
   return {{"prompt_tokens", usage.prompt_tokens},
           {"completion_tokens", usage.completion_tokens},
           {"cached_tokens", usage.cached_tokens}};
+}
+
+ordered_json speculation_json(const Usage& usage) {
+  return {{"proposed_tokens", usage.proposed_tokens}, {"accepted_tokens", usage.accepted_tokens}};
 }
 
 ordered_json memory_json(const OpenedModel& model) {

@@ -18,6 +18,7 @@ std::optional<double> decode_rate(const Usage& usage, const Timings& timings);
 std::string statistics_line(const Usage& usage, const Timings& timings);
 nlohmann::ordered_json timings_json(double load_ms, const Usage& usage, const Timings& timings);
 nlohmann::ordered_json usage_json(const Usage& usage);
+nlohmann::ordered_json speculation_json(const Usage& usage);
 nlohmann::ordered_json memory_json(const OpenedModel& model);
 
 }  // namespace genai::cli

@@ -34,6 +34,8 @@ class DraftModel : public Proposer {
 
   double chance(SequenceId sequence) const;  // that its next token is right
   const RowCost& cost() const { return cost_; }
+  int64_t kv_resident_bytes() const { return cache_.resident_bytes(); }
+  void trim() { cache_.trim(); }  // gives the memory of free blocks back to the system
 
  private:
   // A sequence as far as the draft knows it.

@@ -42,7 +42,7 @@ struct EngineOptions {
 struct EngineStats {
   int running = 0, waiting = 0, paused = 0;
   BlockStats kv;
-  int64_t kv_resident_bytes = 0;
+  int64_t kv_resident_bytes = 0;  // a draft model's included
   int64_t steps = 0, prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0, preemptions = 0;
   int64_t proposed_tokens = 0, accepted_tokens = 0;  // guesses checked by the model, and the right ones of them
   std::string draft_failure;                         // why the draft model was given up; empty: it wasn't

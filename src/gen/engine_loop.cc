@@ -93,6 +93,7 @@ void Engine::Loop::wait(bool& trimmed) {
   }
   if (doorbell_->wait_for(milliseconds(static_cast<int64_t>(std::max(limit, 1.0)))) || trimmed) return;
   cache_.trim();
+  speculation_.trim();
   publish();
   trimmed = answers_.empty();
 }
@@ -373,7 +374,7 @@ void Engine::Loop::publish() {
   counted_.paused = static_cast<int>(
       std::count_if(answers_.begin(), answers_.end(), [](const auto& entry) { return entry.second->sequence.paused; }));
   counted_.kv = cache_.stats();
-  counted_.kv_resident_bytes = cache_.resident_bytes();
+  counted_.kv_resident_bytes = cache_.resident_bytes() + speculation_.kv_resident_bytes();
   counted_.preemptions = scheduler_.preemptions();
   const std::lock_guard lock(mutex_);
   published_ = counted_;

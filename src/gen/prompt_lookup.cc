@@ -9,9 +9,9 @@ namespace {
 constexpr int64_t kLeast = RunIndex::kLeast;
 constexpr size_t kFirstSlots = 256;
 
-// Until something was seen. Short common endings are accidents more often than not.
-constexpr HitRates::Shares kFirstShares = {0.15f, 0.3f, 0.45f, 0.7f, 0.85f};
-constexpr float kFirstTries = 20;
+// Until something was seen: a little less than answers of small chat models show.
+constexpr HitRates::Shares kFirstShares = {0.4f, 0.55f, 0.7f, 0.85f, 0.92f};
+constexpr float kFirstTries = 12;
 constexpr float kKeepAll = 0.99f, kKeepOwn = 0.95f;  // about the last 100 and 20 tries
 constexpr float kWeightOfAll = 4;
 

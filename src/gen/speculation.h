@@ -51,6 +51,10 @@ class Speculation {
   void record(const Batch& batch, double ms);
   void learn(SequenceId sequence, size_t index, TokenId said);
   void forget(SequenceId sequence);
+  int64_t kv_resident_bytes() const { return draft_ ? draft_->kv_resident_bytes() : 0; }
+  void trim() {
+    if (draft_) draft_->trim();
+  }
 
  private:
   struct Choice;

@@ -18,6 +18,7 @@ TEST(Bench, MeasuresStreams) {
   EXPECT_EQ(object["runs"][0]["usage"]["completion_tokens"], 24);
   EXPECT_GT(object["medians"]["decode_tokens_per_second"], 0);
   EXPECT_GT(object["medians"]["prefill_tokens_per_second"], 0);
+  EXPECT_EQ(object["runs"][0]["speculation"]["proposed_tokens"], 0) << "not unless it is asked for";
 }
 
 }  // namespace

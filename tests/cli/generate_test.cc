@@ -116,5 +116,40 @@ TEST(Generate, CtrlCStopsTheAnswer) {
   EXPECT_TRUE(outcome.exit_code == 130 || outcome.exit_code == 0) << outcome.exit_code << outcome.err;
 }
 
+TEST(Generate, SpeculationChangesNoToken) {
+  const std::string model = "builder_llama_int4";
+  std::string prompt = "5";
+  for (int i = 1; i < 40; ++i) prompt += "," + std::to_string(5 + i % 7);
+  const auto answer = [&](std::vector<std::string> more) {
+    const std::vector<std::string> common = {"--token-ids",  prompt, "--temperature", "0", "--ignore-eos",
+                                             "--max-tokens", "60"};
+    more.insert(more.end(), common.begin(), common.end());
+    return generate_json(model, more);
+  };
+  const json plain = answer({"--speculate", "off"});
+  EXPECT_EQ(plain["speculation"]["proposed_tokens"], 0);
+  for (const json& other : {answer({}), answer({"--speculate", "lookup"}), answer({"--draft-model", fixture(model)})}) {
+    EXPECT_EQ(other["token_ids"], plain["token_ids"]);
+    EXPECT_LE(other["speculation"]["accepted_tokens"], other["speculation"]["proposed_tokens"]);
+  }
+}
+
+TEST(Generate, SpeculationThatCannotBeHadIsRefused) {
+  const std::string model = fixture("builder_llama_int4");
+  const auto refused = [&](std::vector<std::string> more, int code, const std::string& message) {
+    std::vector<std::string> arguments = {"generate", model, "-p", "a", "--max-tokens", "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Outcome outcome = run_program(arguments);
+    EXPECT_EQ(outcome.exit_code, code) << outcome.err;
+    EXPECT_NE(outcome.err.find(message), std::string::npos) << outcome.err;
+  };
+  refused({"--dense", "--speculate", "lookup"}, 1, "the dense path runs one at a time");
+  refused({"--dense", "--draft-model", model}, 1, "the dense path runs one at a time");
+  refused({"--speculate", "off", "--draft-model", model}, 2, "it needs --speculate auto");
+  refused({"--draft-model", model + "/nowhere"}, 1, "nowhere");
+  const Outcome automatic = run_program({"generate", model, "-p", "a", "--max-tokens", "2", "--dense"});
+  EXPECT_EQ(automatic.exit_code, 0) << automatic.err;
+}
+
 }  // namespace
 }  // namespace genai::cli

@@ -19,6 +19,7 @@ using nlohmann::ordered_json;
 
 struct Flags {
   ModelFlags model;
+  SpeculationFlags speculation;
   int prompt_tokens = 512, decode_tokens = 128, streams = 1, repeat = 5;
   bool json = false;
 };
@@ -51,6 +52,8 @@ Run measure(OpenedModel& model, const Flags& flags, uint32_t seed, const Coopera
     run.usage.prompt_tokens += answer.usage.prompt_tokens;
     run.usage.completion_tokens += answer.usage.completion_tokens;
     run.usage.cached_tokens += answer.usage.cached_tokens;
+    run.usage.proposed_tokens += answer.usage.proposed_tokens;
+    run.usage.accepted_tokens += answer.usage.accepted_tokens;
     run.timings.prefill_ms = std::max(run.timings.prefill_ms, answer.timings.prefill_ms + answer.timings.queued_ms);
     run.timings.first_token_ms = std::max(run.timings.first_token_ms, answer.timings.first_token_ms);
     run.timings.decode_ms = std::max(run.timings.decode_ms, answer.timings.decode_ms);
@@ -74,11 +77,14 @@ double median(std::vector<double> values) {
 ordered_json run_json(const Run& run, double load_ms) {
   ordered_json timings = timings_json(load_ms, run.usage, run.timings);
   timings["decode_tokens_per_second"] = run.decode_tokens_per_second;
-  return {{"usage", usage_json(run.usage)}, {"timings", timings}, {"wall_ms", run.wall_ms}};
+  return {{"usage", usage_json(run.usage)},
+          {"speculation", speculation_json(run.usage)},
+          {"timings", timings},
+          {"wall_ms", run.wall_ms}};
 }
 
 int run(const Flags& flags) {
-  OpenedModel model = open(flags.model, flags.streams);
+  OpenedModel model = open(flags.model, flags.streams, flags.speculation);
   const CooperativeInterrupt interrupt;
   measure(model, flags, 0, interrupt);  // warm-up: touches every page once
   std::vector<double> prefill, decode, first;
@@ -126,6 +132,8 @@ Command bench() {
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             flags->model.add(app);
+            flags->speculation.mode = "off";  // random prompts make answers that repeat themselves
+            flags->speculation.add(app);
             app.add_option("--prompt-tokens", flags->prompt_tokens, "Per stream")
                 ->check(above_zero())
                 ->capture_default_str();

@@ -18,6 +18,7 @@ using nlohmann::ordered_json;
 
 struct Flags {
   ModelFlags model;
+  SpeculationFlags speculation;
   PromptSource prompt;
   SamplingFlags sampling;
   std::string system;
@@ -54,6 +55,7 @@ void print_json(const OpenedModel& model, const std::vector<TokenId>& prompt, co
                          {"prompt_token_ids", ids_json(prompt)},
                          {"finish_reason", finish_reason(answer.finish)},
                          {"usage", usage_json(answer.usage)},
+                         {"speculation", speculation_json(answer.usage)},
                          {"timings", timings_json(model.loaded.load_ms, answer.usage, answer.timings)},
                          {"memory", memory_json(model)}};
   if (!answer.logprobs.empty()) {
@@ -64,7 +66,7 @@ void print_json(const OpenedModel& model, const std::vector<TokenId>& prompt, co
 }
 
 int run(const Flags& flags) {
-  OpenedModel model = open(flags.model, 1);
+  OpenedModel model = open(flags.model, 1, flags.speculation);
   const std::vector<TokenId> prompt = encode_prompt(flags, model.loaded, model.engine->vocab_size());
   Request request = flags.sampling.request(model.loaded.spec.generation);
   request.prompt = prompt;
@@ -93,6 +95,7 @@ Command generate() {
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             flags->model.add(app);
+            flags->speculation.add(app);
             flags->prompt.add(app);
             app.add_flag("--chat", flags->chat, "Apply the package's chat template to the prompt");
             app.add_option("--system", flags->system, "System message (with --chat)");

@@ -20,6 +20,7 @@ namespace {
 
 struct Flags {
   ModelFlags model;
+  SpeculationFlags speculation;
   SamplingFlags sampling;
   std::string system;
   bool stats = false;
@@ -57,15 +58,15 @@ class LoadingNote {
   const bool watched_ = ::isatty(STDERR_FILENO) == 1;
 };
 
-OpenedModel open_model(const ModelFlags& flags) {
-  const LoadingNote note(flags.model);
-  return open(flags, 1);
+OpenedModel open_model(const Flags& flags) {
+  const LoadingNote note(flags.model.model);
+  return open(flags.model, 1, flags.speculation);
 }
 
 class Chat {
  public:
   explicit Chat(const Flags& flags)
-      : model_(open_model(flags.model)), conversation_(model_, flags.sampling, flags.system), stats_(flags.stats) {
+      : model_(open_model(flags)), conversation_(model_, flags.sampling, flags.system), stats_(flags.stats) {
     model_.loaded.session->profile().start(!flags.model.profile_trace.empty());
   }
 
@@ -151,6 +152,7 @@ Command run() {
           [](CLI::App& app) -> std::function<int()> {
             auto flags = std::make_shared<Flags>();
             flags->model.add(app);
+            flags->speculation.add(app);
             app.add_option("--system", flags->system, "System message");
             app.add_flag("--stats", flags->stats, "Figures after each answer, on stderr");
             flags->sampling.add(app);
