@@ -8,6 +8,7 @@ from machine import ROOT
 from models import Models
 from peers.in_python import InPython
 from peers.llama_cpp import LlamaCpp
+from peers.memory_read import MemoryRead
 from peers.ours import Ours
 from peers.servers import make_servers
 
@@ -19,8 +20,8 @@ NOT_MEASURED = {"nxrt wheel": "it was built without its own decoder; what it has
 
 
 class Arms:
-    def __init__(self, ours, peers, servers, missing):
-        self.ours, self.peers, self.servers, self.missing = ours, peers, servers, missing
+    def __init__(self, models, ours, peers, servers, missing):
+        self.models, self.ours, self.peers, self.servers, self.missing = models, ours, peers, servers, missing
         self.versions = {peer.name: importlib.metadata.version(PACKAGES[peer.name]) for peer in peers}
 
     def taking_part(self, workload):
@@ -35,10 +36,10 @@ def why_not_installed(package: str) -> str | None:
     return next((why for requirement, why in notes.items() if requirement.split("==")[0] == package and why), None)
 
 
-def make_arms(program: pathlib.Path) -> Arms:
+def make_arms(program: pathlib.Path, limits: pathlib.Path) -> Arms:
     models = Models(program, ROOT / "build/bench", ROOT / "build/models/smollm2.gguf")
     ours = {"ours": Ours("onnx-genai", program, models), "null": Ours("onnx-genai again", program, models),
-            "int16": Ours("onnx-genai int16", program, models, "int16")}
+            "int16": Ours("onnx-genai int16", program, models, "int16"), "limit": MemoryRead(limits)}
     makers = {
         "llama.cpp": lambda: LlamaCpp(models),
         "onnxruntime-genai": lambda: InPython("onnxruntime-genai", "onnxruntime-genai", models.package),
@@ -52,4 +53,4 @@ def make_arms(program: pathlib.Path) -> Arms:
             peers.append(make())
         except Unable as reason:
             missing[name] = why_not_installed(PACKAGES[name]) or str(reason)
-    return Arms(ours, peers, make_servers(program, models), missing)
+    return Arms(models, ours, peers, make_servers(program, models), missing)

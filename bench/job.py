@@ -22,9 +22,11 @@ FIELDS = {
     "output": "all new tokens ÷ the whole time, prompts included, tokens/s",
     "first_ms": "request sent to its first token, median over requests",
     "gap_p50_ms": "between two tokens of a running stream while a long prompt comes in; gap_p99_ms, quiet_gap_ms alike",
+    "read": "the memory's read rate, bytes/s",
     "load_ms": "loading the model inside the started program",
     "wall_ms": "process start to process end",
     "peak_rss_bytes": "peak resident memory of the process",
+    "memory_bound_bytes": "ours: what the peak should stay below: 1.1 × packed weights, the cache's blocks in use, 64 MiB",
     "others_cpus": "CPUs that other processes and the host took meanwhile",
 }
 

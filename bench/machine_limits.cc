@@ -1,6 +1,6 @@
 // What this machine can do at most, as JSON: memory read, float multiply-adds, int8 dot products.
 //
-//   machine_limits THREADS…
+//   machine_limits [--read-only] THREADS…
 //
 // Every measured speed is given beside the limit that binds it. AMX is named among the instruction sets, its limit is
 // not measured.
@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "base/cpu.h"
 #include "base/workers.h"
@@ -75,9 +76,10 @@ double rate(Workers& workers, float (*chains)(int64_t), double operations) {
   return best;
 }
 
-void print_limits(int threads) {
+void print_limits(int threads, bool read_only) {
   Workers workers(threads);
   std::printf(R"({"threads": %d, "read_bytes_per_second": %.0f)", threads, measure_read_bandwidth(workers));
+  if (read_only) return static_cast<void>(std::printf("}"));
   if (has(Isa::avx2)) std::printf(R"(, "avx2_fma_flops": %.0f)", rate(workers, fma_avx2, 16));
   if (has(Isa::avx512)) std::printf(R"(, "avx512_fma_flops": %.0f)", rate(workers, fma_avx512, 32));
   if (has(Isa::vnni)) std::printf(R"(, "vnni_int8_ops": %.0f)", rate(workers, dot_vnni, 128));
@@ -97,9 +99,11 @@ int main(int argc, char** argv) {
     comma = ", ";
   }
   std::printf("], \"limits\": [");
-  for (int i = 1; i < argc; ++i) {
-    if (i > 1) std::printf(", ");
-    print_limits(std::max(1, std::atoi(argv[i])));
+  const bool read_only = argc > 1 && std::string_view(argv[1]) == "--read-only";
+  const int first = read_only ? 2 : 1;
+  for (int i = first; i < argc; ++i) {
+    if (i > first) std::printf(", ");
+    print_limits(std::max(1, std::atoi(argv[i])), read_only);
   }
   std::printf("]}\n");
   return 0;

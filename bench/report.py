@@ -4,5 +4,5 @@ import tables
 
 
 def write_all():
-    tables.write()
     plots.write()
+    tables.write()

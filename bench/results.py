@@ -20,10 +20,9 @@ def write(name: str, content: dict):
     path_of(name).write_text(json.dumps(content, indent=1) + "\n")
 
 
-def add(workload, launches: list[dict], append: bool):
-    known = read(workload.name)["launches"] if append else []
+def keep(workload, bytes_per_token: int, launches: list[dict]):
     write(workload.name, {"title": workload.title, "kind": workload.kind, "job": vars(workload.job),
-                          "launches": known + launches})
+                          "bytes_per_token": bytes_per_token, "launches": launches})
 
 
 QUIET_CPUS = 0.15  # what others may take during a launch that counts

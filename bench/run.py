@@ -41,12 +41,12 @@ def quiet_launch(arm, workload):
 
 
 def describe(values) -> str:
-    units = (("first_ms", "ms"), ("gap_p99_ms", "ms"), ("quiet_gap_ms", "ms"), ("prefill", "tok/s"), ("decode", "tok/s"), ("output", "tok/s"), ("wall_ms", "ms"), ("others_cpus", ""))
+    units = (("first_ms", "ms"), ("gap_p99_ms", "ms"), ("quiet_gap_ms", "ms"), ("prefill", "tok/s"), ("decode", "tok/s"), ("output", "tok/s"), ("read", "B/s"), ("wall_ms", "ms"), ("others_cpus", ""))
     return "  ".join(f"{field} {values[field]:,.2f} {unit}" for field, unit in units if field in values)
 
 
-def measure(workload, arms, launches):
-    """`launches` rounds; an arm that is unable drops out with its reason."""
+def measure(workload, arms, launches, save=lambda measured: None):
+    """`launches` rounds, each saved when it is over; an arm that is unable drops out with its reason."""
     measured, out, build = [], set(), machine.build_of_ours()
     for round_number in range(launches):
         turn = round_number % len(arms)
@@ -62,6 +62,7 @@ def measure(workload, arms, launches):
                 out.add(arm.name)
                 print(f"{workload.name:14} {arm.name:24} unable: {reason}", flush=True)
             measured.append(record)
+        save(measured)
     return measured
 
 
@@ -69,6 +70,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"one launch of {', '.join(workloads.QUICK)}")
     parser.add_argument("--only", nargs="+", default=[], help="workloads or their groups; without it all")
+    parser.add_argument("--arms", nargs="+", default=[], metavar="NAME", help="programs, as the tables name them; without it all")
     parser.add_argument("--launches", type=int, default=5, help="rounds per workload")
     parser.add_argument("--append", action="store_true", help="keep the launches that the results have already")
     parser.add_argument("--tables", action="store_true", help="measure nothing: only tables and plots from the results")
@@ -84,10 +86,14 @@ def main():
     arguments = parse()
     if not arguments.tables:
         chosen = workloads.select(arguments.only)
-        arms = make_arms(arguments.program)
-        results.write("machine", machine.describe(arguments.limits, (1, 2)) | {"peers": arms.versions, "missing": arms.missing})
+        arms = make_arms(arguments.program, arguments.limits)
+        about = machine.describe(arguments.limits, (1, 2), results.read("machine"))
+        results.write("machine", about | {"peers": arms.versions, "missing": arms.missing})
         for workload in chosen:
-            results.add(workload, measure(workload, arms.taking_part(workload), arguments.launches), arguments.append)
+            part = [a for a in arms.taking_part(workload) if not arguments.arms or a.name in arguments.arms]
+            known = results.read(workload.name)["launches"] if arguments.append else []
+            bytes_per_token = arms.models.bytes_per_token(workload.job.model)
+            measure(workload, part, arguments.launches, lambda new: results.keep(workload, bytes_per_token, known + new))
     report.write_all()
 
 

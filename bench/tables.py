@@ -4,14 +4,14 @@ A cell is the median over launches, with its smallest and largest where there ar
 """
 import re
 
+import bars
 import machine
-import models
+import plots
 import results
 import workloads
 
 DOCUMENT = machine.ROOT / "docs/performance.md"
 OURS, NULL = "onnx-genai", "onnx-genai again"
-PROGRAM = machine.ROOT / "build/release/onnx-genai"
 
 
 def number(value: float) -> str:
@@ -118,29 +118,35 @@ def memory_table() -> list[str]:
     return lines
 
 
-def read_limit(threads: int) -> float:
-    return next(l["read_bytes_per_second"] for l in results.read("machine")["limits"] if l["threads"] == threads)
-
-
 def size_table() -> list[str]:
-    made = models.Models(PROGRAM, machine.ROOT / "build/bench", machine.ROOT / "build/models/smollm2.gguf")
     lines = header("", "", "decode, tok/s", f"{OURS} ÷ it", "read, GB/s", "of the measured read rate")
     for workload in measured("size"):
-        content, job = results.read(workload.name), workload.job
+        content = results.read(workload.name)
         for i, arm in enumerate(results.arms(content)):
             speed = results.median(content, arm, "decode")
             if speed:
-                read = speed * made.bytes_per_token(job.model)
+                read = speed * content["bytes_per_token"]
+                share = read / results.median(content, "memory read", "read")
                 lines.append(row(workload.title if i == 0 else "", arm, cell(content, arm, "decode"),
-                                 ratio(content, arm, "decode"), number(read / 1e9),
-                                 f"{read / read_limit(job.threads):.0%}"))
+                                 ratio(content, arm, "decode"), number(read / 1e9), f"{share:.0%}"))
+            elif arm == "memory read":
+                lines.append(row(workload.title if i == 0 else "", arm, "–", "–", cell(content, arm, "read", 1e-9), "100%"))
+    return lines
+
+
+def bars_table() -> list[str]:
+    lines = header("what", "measured", "outcome", "wanted", "")
+    for what, outcome in bars.rows():
+        if outcome:
+            *figures, reached = outcome
+            lines.append(row(what, *figures, "reached" if reached else "**missed**"))
     return lines
 
 
 def machine_text() -> list[str]:
     about = results.read("machine")
     lines = [f"{about['cpu']}, {about['allowed_cpus']} CPUs ({', '.join(about['flags'])}), Linux {about['kernel']}. "
-             "Limits measured in the same run:", ""]
+             "Limits, the highest seen in any run:", ""]
     lines += header("threads", "memory read, GB/s", "AVX2 FMA, GFLOP/s", "AVX-512 FMA, GFLOP/s", "VNNI int8, GOP/s")
     for limit in about["limits"]:
         figures = (limit.get(key, 0) / 1e9 for key in ("read_bytes_per_second", "avx2_fma_flops", "avx512_fma_flops",
@@ -151,7 +157,15 @@ def machine_text() -> list[str]:
     return lines
 
 
+def plots_text() -> list[str]:
+    there = [name for name in plots.CURVES if (plots.FOLDER / f"{name}.svg").exists()]
+    if not there:
+        return ["Not measured here yet: `./dev bench --only context width length`."]
+    return [f"![{plots.CURVES[name][2]}](plots/{name}.svg)\n" for name in there]
+
+
 TABLES = {
+    "bars": bars_table,
     "machine": machine_text,
     "one": lambda: speed_table("one", ("prefill", "decode")),
     "demo": lambda: speed_table("demo", ("prefill", "decode")),
@@ -162,6 +176,7 @@ TABLES = {
     "server": server_table,
     "intrude": intrude_table,
     "memory": memory_table,
+    "plots": plots_text,
 }
 
 
@@ -169,7 +184,10 @@ def write():
     text = DOCUMENT.read_text()
 
     def filled(match):
-        return f"<!-- bench:{match[1]} -->\n" + "\n".join(TABLES[match[1]]()) + "\n<!-- /bench -->"
+        lines = TABLES[match[1]]()
+        if len(lines) == len(header("")):
+            lines = [f"Not measured yet: `./dev bench --only {match[1]}`."]
+        return f"<!-- bench:{match[1]} -->\n" + "\n".join(lines) + "\n<!-- /bench -->"
 
     if results.path_of("machine").exists():
         DOCUMENT.write_text(re.sub(r"<!-- bench:(\w+) -->.*?<!-- /bench -->", filled, text, flags=re.S))

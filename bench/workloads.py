@@ -33,19 +33,19 @@ def table():
              for n in (8, 32)]
     rows += [Workload(f"start.{what}", f"{what} start to the first token", Job("smollm2", 2, prompt=5, decode=1),
                       kind=f"start {what}") for what in ("cold", "second")]
-    rows += [Workload(f"server.{n}", f"{n} requests at once", Job("smollm2", 2, prompt=128, decode=64, streams=n),
+    rows += [Workload(f"server.{n}", f"{n} request{'s' * (n > 1)} at once", Job("smollm2", 2, prompt=128, decode=64, streams=n),
                       kind="serve") for n in (1, 8, 32)]
     rows += [Workload("intrude", "a prompt of 7,000 tokens beside a running answer",
                       Job("smollm2", 2, prompt=7000, decode=800), kind="intrude")]
     for model in ("1B", "7B"):
         rows += with_threads(lambda t: Workload(f"size.{model}.{t}t", f"{model}, {t} thread{'s' * (t > 1)}",
-                                                Job(model, t, prompt=16, decode=32), OURS_AND_LLAMA))
+                                                Job(model, t, prompt=16, decode=32), ("limit", *OURS_AND_LLAMA)))
     return rows
 
 
 def curves():
     rows = [Workload(f"context.{n}", f"context {n}", Job("long", 2, prompt=n, decode=32), OURS_AND_LLAMA)
-            for n in (128, 512, 2048, 8192, 32768)]
+            for n in (128, 512, 2048, 8192, 16384, 32768)]
     rows += [Workload(f"width.{n}", f"{n} streams", Job("smollm2", 2, prompt=128, decode=32, streams=n),
                       OURS_AND_LLAMA + ("onnxruntime-genai", "openvino-genai")) for n in (1, 2, 4, 8, 16, 32, 64)]
     rows += [Workload(f"length.{n}", f"prompt of {n}", Job("smollm2", 2, prompt=n, decode=0),

@@ -16,9 +16,11 @@ class Ours:
         text, measured = launch([self.program, "bench", package, "--prompt-tokens", job.prompt, "--decode-tokens",
                                  max(1, job.decode), "--streams", job.streams, "--threads", job.threads,
                                  "--repeat", 1, "--json", *self.options])
-        run = json.loads(text)["runs"][0]
+        report = json.loads(text)
+        run, memory = report["runs"][0], report["memory"]
         timings, usage = run["timings"], run["usage"]
         measured |= {"load_ms": timings["load_ms"], "prefill": timings["prefill_tokens_per_second"]}
+        measured["memory_bound_bytes"] = 1.1 * memory["weights_bytes"] + memory["kv_bytes"] + (64 << 20)
         if job.decode:
             measured |= {"decode": timings["decode_tokens_per_second"],
                          "output": usage["completion_tokens"] * 1e3 / run["wall_ms"]}
