@@ -8,7 +8,8 @@
 // such
 //           thread: whoever calls step() is it, and everything else is called by the same thread.
 // Errors:   the constructor, submit() and the context calls throw Error. Afterwards a failing sequence ends with
-//           Finish::Reason::failed and its neighbours in the batch continue.
+//           Finish::Reason::failed and its neighbours in the batch continue. A fault outside of a sequence's work ends
+//           the engine's thread: everything in flight ends as failed, everything new is refused with Code::cancelled.
 // Memory:   the cache is reserved once, by the constructor; a request that can never fit is refused by submit() with
 //           Code::out_of_capacity and numbers.
 //
@@ -46,6 +47,7 @@ struct EngineStats {
   int64_t steps = 0, prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0, preemptions = 0;
   int64_t proposed_tokens = 0, accepted_tokens = 0;  // guesses checked by the model, and the right ones of them
   std::string draft_failure;                         // why the draft model was given up; empty: it wasn't
+  std::string failure;                               // why the engine's thread has ended by itself; empty: it hasn't
   double last_step_ms = 0;  // clock at the end of the latest step; with running > 0 an old value means a stalled engine
 };
 

@@ -65,10 +65,45 @@ Engine::Loop::~Loop() {
   } else {
     shut_down();
   }
+  if (dead_) return;
   for (const auto& [id, sequence] : contexts_) cache_.unpark(*sequence);
 }
 
 void Engine::Loop::run() {
+  if (const std::optional<Error> error = attempt([this] { run_until_stopped(); })) return die(*error);
+  shut_down();
+}
+
+// Something threw where no single sequence is to blame, so the state of cache and scheduler can't be trusted: it isn't
+// touched again. Everyone who waits is told, and what the requests held is released.
+void Engine::Loop::die(const Error& why) {
+  dead_ = why;
+  std::vector<std::function<void()>> calls;
+  std::vector<std::unique_ptr<Answer>> submitted;
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    calls.swap(calls_);
+    submitted.swap(submitted_);
+    published_.failure = why.text();
+    published_.running = published_.waiting = published_.paused = 0;
+  }
+  for (const auto& call : calls) call();
+  const auto let_go = [&](Answer* answer) {
+    if (answer == nullptr) return;
+    const std::shared_ptr<Turn> turn = answer->shared_turn();
+    Event end{.index = answer->index(), .finish = Finish{.reason = Finish::Reason::failed, .error = why}};
+    if (turn->request.listener) turn->request.listener->before(end);
+    if (--turn->open == 0) turn->request.guard.reset();
+    turn->channel->push(std::move(end));
+    if (turn->request.listener) turn->request.listener->available();
+  };
+  for (const auto& [id, answer] : answers_) let_go(answer.get());
+  for (const auto& answer : arrived_) let_go(answer.get());
+  for (const auto& answer : submitted) let_go(answer.get());
+}
+
+void Engine::Loop::run_until_stopped() {
   bool trimmed = false;
   while (true) {
     {
@@ -81,7 +116,6 @@ void Engine::Loop::run() {
       wait(trimmed);
     }
   }
-  shut_down();
 }
 
 // Nothing can run: until somebody rings, or a paused reader's time is over.
@@ -112,7 +146,7 @@ void Engine::Loop::call(const std::function<void()>& work) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) throw Error(Code::cancelled, "the engine is stopping");
-    calls_.push_back([&] { result.set_value(attempt(work)); });
+    calls_.push_back([&] { result.set_value(dead_ ? dead_ : attempt(work)); });
   }
   doorbell_->ring();
   if (const std::optional<Error> error = result.get_future().get()) throw *error;
@@ -130,15 +164,15 @@ std::optional<Error> Engine::Loop::attempt(const std::function<void()>& work) co
 }
 
 void Engine::Loop::receive() {
-  std::vector<std::unique_ptr<Answer>> submitted;
   std::vector<std::function<void()>> calls;
   {
     const std::lock_guard lock(mutex_);
-    submitted.swap(submitted_);
+    arrived_.swap(submitted_);
     calls.swap(calls_);
   }
   for (const auto& work : calls) work();
-  for (auto& answer : submitted) place(std::move(answer));
+  for (auto& answer : arrived_) place(std::move(answer));
+  arrived_.clear();
 }
 
 void Engine::Loop::place(std::unique_ptr<Answer> owned) {

@@ -42,6 +42,8 @@ class Engine::Loop {
   void check_room(const Request& request, int64_t prompt_tokens) const;
 
   void run();
+  void run_until_stopped();
+  void die(const Error& why);
   void wait(bool& trimmed);
   void shut_down();
   void receive();
@@ -77,6 +79,8 @@ class Engine::Loop {
   std::vector<float> logits_;  // [rows of the step, vocab_size_] after forward
   int64_t next_id_ = 0;
   EngineStats counted_;
+  std::vector<std::unique_ptr<Answer>> arrived_;  // being taken up
+  std::optional<Error> dead_;                     // why the thread ends by itself
 
   mutable std::mutex mutex_;  // guards what follows; never held while the model runs
   std::vector<std::unique_ptr<Answer>> submitted_;

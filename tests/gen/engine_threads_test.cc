@@ -100,6 +100,36 @@ TEST(EngineThreads, WaitingWithALimitReturns) {
   EXPECT_FALSE(ticket.next().has_value());
 }
 
+// A fault that is nobody's in particular: the thread ends, everyone is told, nothing stays held.
+TEST(EngineThreads, AFaultOutsideOfAnySequenceEndsEveryAnswer) {
+  std::atomic<bool> broken{false};
+  EngineOptions options;
+  options.clock_ms = [&, test = std::this_thread::get_id()] {
+    if (broken && std::this_thread::get_id() != test) throw std::runtime_error("the clock is broken");
+    return 1.0;
+  };
+  const auto engine = make_engine(options);
+  const auto guard = std::make_shared<int>();
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 4; ++i) {
+    Request request = greedy(i, 5, 1000);
+    request.guard = guard;
+    tickets.push_back(engine->submit(std::move(request)));
+  }
+  broken = true;
+  for (Ticket& ticket : tickets) {
+    std::optional<Finish> finish;
+    while (auto event = ticket.next()) finish = event->finish;
+    ASSERT_TRUE(finish);
+    EXPECT_EQ(finish->reason, Finish::Reason::failed);
+    EXPECT_EQ(finish->error->message(), "the clock is broken");
+  }
+  EXPECT_EQ(guard.use_count(), 1) << "a dead turn still holds what its request held";
+  EXPECT_NE(engine->stats().failure.find("the clock is broken"), std::string::npos);
+  EXPECT_THROW(engine->submit(greedy(1, 5, 5)), Error);
+  EXPECT_THROW(engine->create_context(), Error);
+}
+
 TEST(EngineThreads, StoppingTheEngineEndsEveryAnswer) {
   auto engine = make_engine({.output_buffer = 100000});
   std::vector<Ticket> tickets;
