@@ -5,8 +5,8 @@ from pathlib import Path
 from .files import Tree, tracked
 
 MAX_LINES = 600
-# The C API's edge, the engine's loop, the route dispatcher, the program's main and its report of errors; yaml-cpp reports bad syntax by throwing only.
-CATCH_ALLOWED = {"src/exec/c_api.cc", "src/gen/c_api.cc", "src/gen/engine_loop.cc", "src/serve/dispatch.cc", "src/cli/main.cc",
+# The C API's edge, the engine's loop, the route dispatcher, what runs behind no request (serve/attempt), the program's main and its report of errors; yaml-cpp reports bad syntax by throwing only.
+CATCH_ALLOWED = {"src/exec/c_api.cc", "src/gen/c_api.cc", "src/gen/engine_loop.cc", "src/serve/dispatch.cc", "src/serve/attempt.cc", "src/cli/main.cc",
                  "src/cli/report.cc", "src/package/yaml.cc"}
 PRINT_ALLOWED = ("src/cli/",)
 CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)

@@ -6,6 +6,9 @@
 
 namespace genai::serve {
 namespace {
+constexpr const char* kContextImage = "context image";  // where the engine refuses what a session's file holds
+constexpr const char* kChatTemplate = "chat template";  // how the place of a template's error begins
+
 ApiError make(int status, const char* type, std::string code, std::string param, std::string message) {
   ApiError error;
   error.status = status;
@@ -22,11 +25,8 @@ std::string with_fix(const nxrt::Error& error) {
   return error.fix().empty() ? error.message() : error.message() + "; " + error.fix();
 }
 
-// Where an Error happened is a field only when it looks like one.
-std::string field_of(const nxrt::Error& error) {
-  const bool plain = error.at().find_first_of("/\\ >") == std::string::npos;
-  return plain ? error.at() : std::string();
-}
+// Where an Error happened is a field of the request, or a place in a file of this machine.
+bool is_of_request(const nxrt::Error& error) { return error.at().find_first_of("/\\ >") == std::string::npos; }
 }  // namespace
 
 Json ApiError::body() const {
@@ -68,6 +68,12 @@ ApiError ApiError::context_length(int64_t prompt_tokens, int64_t context, std::s
   return error;
 }
 
+ApiError ApiError::rate_limit(std::string code, std::string message) {
+  ApiError error = make(429, "rate_limit_error", std::move(code), {}, std::move(message));
+  error.retry_after_s = 1;
+  return error;
+}
+
 ApiError ApiError::capacity(std::string message, std::string code) {
   ApiError error = make(429, "resource_limit_error", std::move(code), {}, std::move(message));
   error.retry_after_s = 1;
@@ -96,10 +102,20 @@ ApiError ApiError::internal() {
 
 ApiError ApiError::from(const nxrt::Error& error) {
   using nxrt::Code;
+  if (error.code() == Code::corrupt && (error.at() == kSessionFile || error.at() == kContextImage)) {
+    return make(422, "invalid_request_error", "session_file_damaged", "id",
+                "the session's file can't be used: " + error.message());
+  }
+  if (error.code() == Code::invalid_argument && error.at().starts_with(kChatTemplate)) {
+    return bad_request("messages",
+                       "the model's chat template refuses these messages: " + error.message() + " (" + error.at() + ")",
+                       "chat_template_error");
+  }
+  if (!is_of_request(error)) return internal();
   switch (error.code()) {
-    case Code::invalid_argument: return bad_request(field_of(error), with_fix(error));
-    case Code::not_found: return not_found(with_fix(error), "not_found", field_of(error));
-    case Code::unsupported: return unsupported(field_of(error), with_fix(error));
+    case Code::invalid_argument: return bad_request(error.at(), with_fix(error));
+    case Code::not_found: return not_found(with_fix(error), "not_found", error.at());
+    case Code::unsupported: return unsupported(error.at(), with_fix(error));
     case Code::out_of_capacity: return capacity(with_fix(error), "capacity_exceeded");
     case Code::cancelled: return unavailable("cancelled", error.message());
     case Code::corrupt:

@@ -17,6 +17,9 @@
 
 namespace genai::serve {
 
+// Where an Error about a file of --session-dir happened: its cause is told, its path isn't.
+inline constexpr const char* kSessionFile = "session file";
+
 struct ApiError : std::exception {
   int status = 500;
   std::string type = "server_error", code, param, message;
@@ -33,13 +36,15 @@ struct ApiError : std::exception {
   static ApiError conflict(std::string code, std::string message);
   static ApiError session_busy(const std::string& session);
   static ApiError context_length(int64_t prompt_tokens, int64_t context, std::string param);
+  static ApiError rate_limit(std::string code, std::string message);
   static ApiError capacity(std::string message, std::string code);
   static ApiError unavailable(std::string code, std::string message);
   static ApiError unauthorized(std::string message);
   static ApiError forbidden(std::string code, std::string message);
   static ApiError internal();
 
-  // An Error of the engine or the package. Its `at` is the field of a request, never a path of this machine.
+  // An Error of the engine or the package: about a field of the request, which is named in `at`; about a session's file
+  // or the chat template, which the request brought into play; or about a file of this machine, which is internal().
   static ApiError from(const nxrt::Error& error);
 };
 

@@ -73,6 +73,9 @@ CompletionCall CompletionCall::parse(std::string_view body, const CallLimits& li
       call.sampling->max_tokens = static_cast<int>(std::min<int64_t>(kDefaultMaxTokens, cap));
     }
   }
+  if (const Json* format = fields.find("response_format"); format != nullptr && *format != Json({{"type", "text"}})) {
+    throw ApiError::unsupported("response_format", "response_format is not supported by this server yet: leave it out");
+  }
   for (const char* unused : {"user", "metadata"}) fields.find(unused);
   if (limits.strict) fields.refuse_unread();
   return call;

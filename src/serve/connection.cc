@@ -216,6 +216,7 @@ class Connection : public ConnectionHandle {
 
   asio::awaitable<void> refuse(const ApiError& error) {
     loop_.server.metrics().refusal(error.code);
+    loop_.server.metrics().request("unknown", error.status);
     keep_alive_ = false;
     co_await send_whole(error_reply(error));
     // The client may still be sending; a close now would take the reply from under its hands.

@@ -62,11 +62,21 @@ ApiError no_route(const HttpRequest& http, const Found& found) {
   return error;
 }
 
+Reply options_reply(const Server& server, const HttpRequest& http, const Found& found) {
+  if (!http.header("origin").empty()) return server.options().origins.preflight(http);
+  if (found.other_methods.empty()) throw no_route(http, found);
+  Reply reply{.status = 204, .content_type = {}};
+  reply.headers = {{"Allow", found.other_methods + ", OPTIONS"}};
+  return reply;
+}
+
 Reply answer(Server& server, HttpRequest& http, const Found& found) {
-  if (http.method == "OPTIONS") return server.options().origins.preflight(http);
+  if (http.method == "OPTIONS") return options_reply(server, http, found);
   if (found.route == nullptr) throw no_route(http, found);
   http.path_parts = found.parts;
   if (!found.route->open) http.owner = server.options().keys.check(http);
+  std::shared_ptr<void> slot;
+  if (!found.route->instant) http.slot = slot = server.key_slots().take(http.owner);
   const std::string_view type = http.header("content-type");
   if (!http.body.empty() && !type.empty() && type.find("json") == std::string_view::npos) {
     throw ApiError::bad_request("Content-Type", fmt::format("Content-Type is '{}', expected application/json", type),
@@ -89,7 +99,32 @@ Reply failed(Server& server, const HttpRequest& http, const std::string& why) {
   return refused(server, ApiError::internal());
 }
 
-// The only place of the server that catches.
+constexpr int kClientClosedRequest = 499;
+
+// Counts a request once its answer is there, by the status that the answer turned out to have.
+class CountedReply : public PendingReply {
+ public:
+  CountedReply(std::unique_ptr<PendingReply> answer, Metrics& metrics, std::string_view path)
+      : answer_(std::move(answer)), metrics_(metrics), path_(path) {}
+  ~CountedReply() override {
+    if (!counted_) metrics_.request(path_, kClientClosedRequest);
+  }
+
+  std::optional<Reply> poll() override {
+    std::optional<Reply> made = answer_->poll();
+    if (made && !std::exchange(counted_, true)) metrics_.request(path_, made->status);
+    return made;
+  }
+  void give_up(const ApiError& reason) override { answer_->give_up(reason); }
+
+ private:
+  const std::unique_ptr<PendingReply> answer_;
+  Metrics& metrics_;
+  const std::string_view path_;  // a route's, or a literal
+  bool counted_ = false;
+};
+
+// The only place of a request's way that catches.
 Reply guarded(Server& server, HttpRequest& http, const Found& found) {
   try {
     return answer(server, http, found);
@@ -110,7 +145,12 @@ Reply dispatch(Server& server, HttpRequest& http) {
   const Found found = find_route(http);
   Reply reply = guarded(server, http, found);
   server.options().origins.add_headers(http, reply);
-  server.metrics().request(found.route != nullptr ? found.route->path : "unknown", reply.status);
+  const std::string_view path = found.route != nullptr ? found.route->path : "unknown";
+  if (reply.pending) {
+    reply.pending = std::make_unique<CountedReply>(std::move(reply.pending), server.metrics(), path);
+  } else {
+    server.metrics().request(path, reply.status);
+  }
   return reply;
 }
 

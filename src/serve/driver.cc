@@ -10,6 +10,7 @@ namespace {
 struct TurnGuard {
   std::optional<SessionLease> lease;
   Permits::Permit permit;
+  std::shared_ptr<void> of_caller;
 };
 }  // namespace
 
@@ -32,8 +33,21 @@ Ticket Driver::generate(std::optional<SessionLease> lease, Request request) {
                                          permits_.count() - permits_.free()),
                              "queue_full");
   }
-  request.guard = std::make_shared<TurnGuard>(TurnGuard{std::move(lease), std::move(*permit)});
+  request.guard =
+      std::make_shared<TurnGuard>(TurnGuard{std::move(lease), std::move(*permit), std::move(request.guard)});
   return engine_->submit(std::move(request));
+}
+
+void Driver::check_alive() const {
+  if (failed()) {
+    throw ApiError::unavailable(
+        "engine_failed", "the engine of model '" + model_ + "' has ended by a fault; the server must be restarted");
+  }
+  if (stalled()) {
+    throw ApiError::unavailable(
+        "engine_stalled",
+        "the engine of model '" + model_ + "' has work and has not finished a step for a while; try again later");
+  }
 }
 
 void Driver::check_owner(const SessionLease& lease) const {
@@ -61,6 +75,7 @@ void Driver::bind(const SessionLease& lease, ContextId context) {
 
 void Driver::open_session(const SessionLease& lease, const ContextImage& image) {
   check_owner(lease);
+  check_alive();
   if (!find(lease.placement())) bind(lease, context_from(image));
 }
 
@@ -73,6 +88,7 @@ ContextId Driver::context_from(const ContextImage& image) {
 
 void Driver::replace_session(const SessionLease& lease, const ContextImage& image) {
   check_owner(lease);
+  check_alive();
   const ContextId fresh = context_from(image);
   const std::optional<ContextId> old = find(lease.placement());
   bind(lease, fresh);
@@ -90,13 +106,20 @@ void Driver::close_session(SessionLease lease) {
   engine_->close(*context);
 }
 
-void Driver::rewind(const SessionLease& lease, int64_t position) { engine_->rewind(context_of(lease), position); }
+void Driver::rewind(const SessionLease& lease, int64_t position) {
+  check_alive();
+  engine_->rewind(context_of(lease), position);
+}
 
 void Driver::fork(const SessionLease& from, const SessionLease& to, int64_t position) {
+  check_alive();
   bind(to, engine_->fork(context_of(from), position));
 }
 
-ContextImage Driver::save(const SessionLease& lease) { return engine_->save(context_of(lease)); }
+ContextImage Driver::save(const SessionLease& lease) {
+  check_alive();
+  return engine_->save(context_of(lease));
+}
 
 // A turn that the engine has taken up in a step that doesn't end isn't in its figures yet: permits say that it waits.
 // Nothing is pending when all that run wait for their readers.

@@ -9,7 +9,8 @@
 // it is before the next step.
 //
 // Threads: any. generate() never waits for the engine; what is marked "waits" returns between two steps.
-// Errors:  ApiError, and the engine's Error for a request it can't accept; a refused turn holds nothing.
+// Errors:  ApiError, and the engine's Error for a request it can't accept; a refused turn holds nothing. What waits is
+// refused when the engine is known to stand still.
 #pragma once
 
 #include <map>
@@ -34,6 +35,7 @@ class Driver {
   // `engine` accepts at least as many requests as `rows` run and max_queue wait.
   Driver(std::string model, std::unique_ptr<Engine> engine, int rows, const DriverOptions& options);
 
+  // request.guard, if there is one, is released together with the lease.
   Ticket generate(std::optional<SessionLease> lease, Request request);
 
   // Gives the lease's session a context made of these tokens, with their keys and values where the image has them.
@@ -53,6 +55,8 @@ class Driver {
   const Permits& permits() const { return permits_; }
   const std::string& model() const { return model_; }
   bool busy() const { return permits_.free() < permits_.count(); }
+  bool failed() const { return !engine_->stats().failure.empty(); }  // its thread has ended; for good
+  void check_alive() const;                                          // ApiError{503 engine_stalled | engine_failed}
 
   void watch(double now_ms);  // by one thread, a few times a second
   bool stalled() const { return watchdog_.stalled(); }

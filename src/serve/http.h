@@ -28,6 +28,7 @@ struct HttpRequest {
 
   std::map<std::string, std::string> path_parts;  // "{id}" of the route → what stood there; filled by dispatch
   std::string owner;                              // hash of the API key; empty without keys; filled by dispatch
+  std::weak_ptr<void> slot;  // of the key's running requests; shared by what goes on after the route has returned
 
   std::string_view header(const std::string& name) const {
     const auto it = headers.find(name);

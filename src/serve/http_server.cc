@@ -98,7 +98,7 @@ class HttpServer::Loop : public std::enable_shared_from_this<Loop> {
     for (int64_t count = 0; !loop_.draining; ++count) {
       loop_.server.tick();
       if (count % 20 == 0) {
-        asio::post(loop_.handlers, [&server = loop_.server] { server.sessions().evict_idle(); });
+        asio::post(loop_.handlers, [&server = loop_.server] { server.look_after(); });
       }
       tick_.expires_after(kTick);
       co_await tick_.async_wait(kTuple);

@@ -79,10 +79,13 @@ void Metrics::write(std::string& out) const {
   counter("cached_tokens_total", "Prompt tokens of finished answers that were not computed again.", cached_tokens);
   counter("prefix_cache_lookups_total", "Finished prompts.", prefix_lookups);
   counter("prefix_cache_hits_total", "Finished prompts of which a part was cached.", prefix_hits);
+  const int64_t lookups = prefix_lookups.load();
+  write_metric(out, "gauge", "prefix_cache_hit_rate", "Hits by lookups since the start.",
+               lookups == 0 ? 0.0 : static_cast<double>(prefix_hits.load()) / static_cast<double>(lookups));
   counter("stalled_turns_total", "Answers ended because their reader didn't drain.", stalled);
   counter("cancelled_turns_total", "Answers whose client went away.", cancelled);
   counter("failed_turns_total", "Answers that failed.", failed);
-  counter("journal_failures_total", "Turns of durable sessions that couldn't be journalled.", journal_failures);
+  counter("journal_failures_total", "Times a durable session couldn't be written.", journal_failures);
   write_metric(out, "gauge", "connections", "Open connections.", static_cast<double>(connections.load()));
   first_token.write(out, "time_to_first_token_seconds", "From the request to its first token.");
   inter_token.write(out, "inter_token_latency_seconds", "Between two tokens of an answer.");

@@ -3,12 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace genai::serve {
 namespace {
 constexpr size_t kMaxStops = 64;
+// How other servers are asked for constrained output: what isn't enforced is named, never skipped as unknown.
+constexpr std::array kConstraints = {"grammar",
+                                     "guided_json",
+                                     "guided_regex",
+                                     "guided_choice",
+                                     "guided_grammar",
+                                     "guided_decoding_backend",
+                                     "structured_outputs",
+                                     "json_schema",
+                                     "regex",
+                                     "ebnf",
+                                     "format"};
+constexpr size_t kMaxBreakers = 256, kMaxBreakerBytes = 64;
 constexpr double kHuge = 1e6;
+
+// The tokens across which a repetition doesn't reach: those whose text holds one of `texts`; where no token holds a
+// text as a whole, the last one that it is made of.
+void add_breakers(const std::vector<std::string>& texts, const Tokenizer& tokenizer, std::vector<TokenId>& breakers) {
+  std::vector<bool> held(texts.size());
+  for (int id = 0; !texts.empty() && id < tokenizer.vocab_size(); ++id) {
+    const std::string bytes = tokenizer.bytes_of(TokenId(id), false);
+    bool breaks = false;
+    for (size_t i = 0; i < texts.size(); ++i) {
+      if (bytes.find(texts[i]) == std::string::npos) continue;
+      held[i] = breaks = true;
+    }
+    if (breaks) breakers.emplace_back(id);
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (held[i]) continue;
+    const std::vector<TokenId> ids = tokenizer.encode(texts[i], {.special_tokens = false});
+    if (!ids.empty()) breakers.push_back(ids.back());
+  }
+}
 
 std::optional<float> as_float(std::optional<double> value) {
   return value ? std::optional(static_cast<float>(*value)) : std::nullopt;
@@ -16,6 +50,10 @@ std::optional<float> as_float(std::optional<double> value) {
 }  // namespace
 
 SamplingFields::SamplingFields(Fields& fields, int max_output_tokens, int least_tokens) {
+  for (const char* name : kConstraints) {
+    if (fields.find(name) == nullptr) continue;
+    throw ApiError::unsupported(name, std::string(name) + " is not supported by this server yet: leave it out");
+  }
   read_stream(fields);
   read_stop(fields);
   read_max_tokens(fields, max_output_tokens, least_tokens);
@@ -26,6 +64,7 @@ SamplingFields::SamplingFields(Fields& fields, int max_output_tokens, int least_
   if (const auto seed = fields.integer("seed", INT64_MIN, INT64_MAX)) given_.seed = static_cast<uint64_t>(*seed);
   ignore_eos_ = fields.boolean("ignore_eos").value_or(false);
   skip_special_tokens_ = fields.boolean("skip_special_tokens").value_or(true);
+  speculate_ = fields.boolean("speculate").value_or(true);
 }
 
 void SamplingFields::read_stream(Fields& fields) {
@@ -85,13 +124,34 @@ void SamplingFields::read_penalties(Fields& fields) {
   given_.dry.base = as_float(fields.number("dry_base", 1, kHuge)).value_or(given_.dry.base);
   given_.dry.allowed_length =
       static_cast<int>(fields.integer("dry_allowed_length", 1, INT32_MAX).value_or(given_.dry.allowed_length));
-  const Json* breakers = fields.find("dry_sequence_breakers");
+  read_dry_breakers(fields);
+}
+
+void SamplingFields::read_dry_breakers(Fields& fields) {
+  constexpr const char* kName = "dry_sequence_breakers";
+  const Json* breakers = fields.find(kName);
   if (breakers == nullptr) return;
-  const bool ids = breakers->is_array() && std::ranges::all_of(*breakers, [](const Json& item) {
-                     return item.is_number_integer() && item.get<int64_t>() >= 0 && item.get<int64_t>() <= INT32_MAX;
-                   });
-  if (!ids) fields.refuse("dry_sequence_breakers", *breakers, "an array of token ids");
-  for (const Json& item : *breakers) given_.dry.breakers.emplace_back(item.get<int32_t>());
+  const auto is_id = [](const Json& item) {
+    return item.is_number_integer() && item.get<int64_t>() >= 0 && item.get<int64_t>() <= INT32_MAX;
+  };
+  const auto is_text = [](const Json& item) {
+    return item.is_string() && !item.get_ref<const std::string&>().empty() &&
+           item.get_ref<const std::string&>().size() <= kMaxBreakerBytes;
+  };
+  const bool good = breakers->is_array() && breakers->size() <= kMaxBreakers &&
+                    std::ranges::all_of(*breakers, [&](const Json& item) { return is_id(item) || is_text(item); });
+  if (!good) {
+    fields.refuse(
+        kName, *breakers,
+        fmt::format("an array of at most {} token ids or texts of 1 to {} bytes", kMaxBreakers, kMaxBreakerBytes));
+  }
+  for (const Json& item : *breakers) {
+    if (item.is_string()) {
+      dry_breaker_texts_.push_back(item.get<std::string>());
+    } else {
+      given_.dry.breakers.emplace_back(item.get<int32_t>());
+    }
+  }
 }
 
 void SamplingFields::read_logit_bias(Fields& fields) {
@@ -118,9 +178,10 @@ bool SamplingFields::stochastic() const {
          given_.typical_p < 1 || given_.mirostat.version > 0 || given_.xtc.probability > 0;
 }
 
-Request SamplingFields::request(const GenerationDefaults& package) const {
+Request SamplingFields::request(const GenerationDefaults& package, const Tokenizer& tokenizer) const {
   Request request;
   request.sampling = given_;
+  add_breakers(dry_breaker_texts_, tokenizer, request.sampling.dry.breakers);
   SamplingOptions& sampling = request.sampling;
   const bool samples = package.do_sample.value_or(false);
   const float unasked = stochastic() ? 1.0f : 0.0f;
@@ -136,6 +197,7 @@ Request SamplingFields::request(const GenerationDefaults& package) const {
   request.eos = package.eos;
   request.ignore_eos = ignore_eos_;
   request.skip_special_tokens = skip_special_tokens_;
+  request.speculate = speculate_;
   return request;
 }
 

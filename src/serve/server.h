@@ -11,6 +11,7 @@
 
 #include "serve/access.h"
 #include "serve/chat_call.h"
+#include "serve/key_slots.h"
 #include "serve/metrics.h"
 #include "serve/model_hub.h"
 #include "serve/session_service.h"
@@ -37,19 +38,23 @@ class Server {
   ModelHub& models() { return hub_; }
   SessionService& sessions() { return sessions_; }
   Metrics& metrics() { return metrics_; }
+  KeySlots& key_slots() { return key_slots_; }
   int64_t uptime_s() const;
   void log(const std::string& line) const;
 
   bool stopping() const { return stopping_.load(); }
   void begin_stop() { stopping_.store(true); }
-  void tick();  // a few times a second: watches the engines, evicts idle sessions
-  void stop();  // keeps durable sessions, then lets go of the models
+  void tick();        // a few times a second: watches the engines
+  void look_after();  // every few seconds, by a thread that may wait: idle sessions, unwritten ones. One at a time
+  void stop();        // keeps durable sessions, then lets go of the models
 
  private:
   const ServerOptions options_;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> looking_after_{false};
   Metrics metrics_;
+  KeySlots key_slots_;
   // stop() lets the engines go first: they release leases and write sessions as they end.
   ModelHub hub_;
   SessionService sessions_;

@@ -44,6 +44,10 @@ struct Session {
   Conversation conversation;  // under the lease
   std::string fingerprint;    // under the lease: of the model that the tokens belong to; empty: not begun
 
+  // Durable sessions: the journal lacks something (the disk is full). Such a session is in memory alone and stays there
+  // until it could be written: it isn't evicted.
+  std::atomic<bool> unwritten{false};
+
   std::atomic<int64_t> token_count{0}, turns{0}, last_used{0};  // for introspection
   void publish() {
     token_count.store(static_cast<int64_t>(conversation.tokens.size()));

@@ -6,13 +6,15 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "serve/api_error.h"
+
 namespace genai::serve {
 namespace {
 constexpr std::string_view kJournalMagic = "GENAIJ01", kSnapshotMagic = "GENAIS01";
 constexpr size_t kSumBytes = 8;  // of the SHA-256, for a record
 constexpr size_t kHeadBytes = sizeof(uint32_t) + kSumBytes;
 
-[[noreturn]] void corrupt(const std::string& what) { throw Error(Code::corrupt, what, "session file"); }
+[[noreturn]] void corrupt(const std::string& what) { throw Error(Code::corrupt, what, kSessionFile); }
 
 std::string sha256(std::string_view bytes) {
   unsigned char sum[SHA256_DIGEST_LENGTH];

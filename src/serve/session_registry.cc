@@ -74,6 +74,13 @@ void SessionRegistry::forget(const HeldSession& held) {
   sessions_.erase(it);
 }
 
+std::optional<HeldSession> SessionRegistry::take_unused(const std::shared_ptr<Session>& session) {
+  const std::lock_guard lock(mutex_);
+  const auto it = sessions_.find(session->id);
+  if (it == sessions_.end() || it->second != session || session->turns.load() > 0) return std::nullopt;
+  return try_take(it);
+}
+
 SessionRegistry::Look SessionRegistry::look(const SessionId& id, const std::string& owner) {
   return locked([&](std::optional<HeldSession>& evicted) {
     std::shared_ptr<Session> session = find(id, owner, evicted);
@@ -100,11 +107,22 @@ void SessionRegistry::evict_idle(int64_t before) {
     const std::lock_guard lock(mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {
       const auto at = it++;
-      if (at->second->last_used.load() >= before) continue;
+      if (at->second->last_used.load() >= before || at->second->unwritten.load()) continue;
       if (std::optional<HeldSession> held = try_take(at)) evicted.push_back(std::move(*held));
     }
   }
   for (HeldSession& held : evicted) on_evict_(std::move(held));
+}
+
+std::vector<HeldSession> SessionRegistry::lease_unwritten() {
+  std::vector<HeldSession> leased;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [id, session] : sessions_) {
+    if (!session->unwritten.load()) continue;
+    std::optional<SessionLease> lease = leases_.acquire(session->placement);
+    if (lease) leased.push_back({session, std::move(*lease), false});
+  }
+  return leased;
 }
 
 std::vector<HeldSession> SessionRegistry::take_all() {
@@ -153,7 +171,9 @@ std::optional<HeldSession> SessionRegistry::make_room() {
   for (const auto& [id, use] : used_) by_use.emplace_back(use, id);
   std::ranges::sort(by_use);
   for (const auto& [use, id] : by_use) {
-    if (std::optional<HeldSession> held = try_take(sessions_.find(id))) return held;
+    const auto candidate = sessions_.find(id);
+    if (candidate->second->unwritten.load()) continue;
+    if (std::optional<HeldSession> held = try_take(candidate)) return held;
   }
   throw ApiError::capacity(
       fmt::format("all {} sessions are busy with a turn; try again when one ends, or start the server with a larger "

@@ -4,7 +4,8 @@
 //   driver.generate(std::move(held.lease), …);
 //
 // A full registry evicts the least recently used session that can be leased; when all are busy the newcomer gets 429.
-// Eviction is a close: on_evict gets the session's lease and runs outside the lock.
+// Eviction is a close: on_evict gets the session's lease and runs outside the lock. A session that is in memory alone
+// (Session::unwritten) isn't evicted: it counts as busy.
 // Threads: any. Errors: ApiError{404 unknown or another key's, 409 busy, 429 all busy}.
 // Lock order: this registry's lock, then a lease shard. on_load runs under this lock (a session is read once, by one),
 // on_evict without it.
@@ -49,6 +50,8 @@ class SessionRegistry {
   // `unbound` runs under the lock: what it removes can't be found again meanwhile.
   HeldSession take_for_close(const SessionId& id, const std::string& owner, const std::function<void()>& unbound = {});
   void forget(const HeldSession& held);  // unbinds a session that its maker couldn't use
+  // Leases and unbinds this very session, if no turn of it has ended; empty: it is of use, or busy, or gone.
+  std::optional<HeldSession> take_unused(const std::shared_ptr<Session>& session);
 
   struct Look {
     std::shared_ptr<const Session> session;
@@ -60,8 +63,9 @@ class SessionRegistry {
   SessionLeases& leases() { return leases_; }
   const SessionLeases& leases() const { return leases_; }
 
-  void evict_idle(int64_t before);      // last used before this Unix second
-  std::vector<HeldSession> take_all();  // at shutdown: those that can be leased
+  void evict_idle(int64_t before);             // last used before this Unix second
+  std::vector<HeldSession> lease_unwritten();  // those that can be leased
+  std::vector<HeldSession> take_all();         // at shutdown: those that can be leased
   bool any_on(const std::string& model) const;
 
  private:
@@ -83,6 +87,23 @@ class SessionRegistry {
   std::map<std::string, int64_t> next_number_;  // per model
   std::map<SessionId, int64_t> used_;           // by a clock of uses: which was used least recently
   int64_t uses_ = 0;
+};
+
+// Forgets a session that this call made, unless its maker gets as far as keep().
+class ForgetUnlessKept {
+ public:
+  ForgetUnlessKept(SessionRegistry& registry, const HeldSession& held) : registry_(registry), held_(held) {}
+  ~ForgetUnlessKept() {
+    if (held_.made && !kept_) registry_.forget(held_);
+  }
+  ForgetUnlessKept(const ForgetUnlessKept&) = delete;
+  ForgetUnlessKept& operator=(const ForgetUnlessKept&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  SessionRegistry& registry_;
+  const HeldSession& held_;
+  bool kept_ = false;
 };
 
 }  // namespace genai::serve

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "serve/api_error.h"
+#include "serve/attempt.h"
 
 namespace genai::serve {
 namespace {
@@ -73,10 +74,11 @@ class SessionService::Record : public TurnRecord {
   std::vector<TokenId> generated_;
 };
 
-SessionService::SessionService(SessionOptions options, ModelHub& hub, Metrics& metrics)
+SessionService::SessionService(SessionOptions options, ModelHub& hub, Metrics& metrics, Log log)
     : options_(std::move(options)),
       hub_(hub),
       metrics_(metrics),
+      log_(std::move(log)),
       store_(options_.directory ? std::optional<SessionStore>(*options_.directory) : std::nullopt),
       registry_(
           options_.most, [this](HeldSession held) { close(std::move(held)); },
@@ -108,20 +110,26 @@ void SessionService::wake(const HeldSession& held, ServedModel& model) {
                                  "' is another one than when this session was stored; delete the session or serve the "
                                  "model it was made with");
   }
+  const auto tokens = static_cast<int64_t>(session.conversation.tokens.size());
+  const int context = model.driver->context_length();
+  if (tokens > context) throw ApiError::context_length(tokens, context, "session_id");  // served with less than it was
+  model.driver->open_session(held.lease, kept_image(session, model));
+  write_down(session);
+}
+
+// The session's tokens, with the keys and values that an earlier process or life of it left, where they fit.
+ContextImage SessionService::kept_image(const Session& session, const ServedModel& model) const {
   const std::vector<TokenId>& tokens = session.conversation.tokens;
-  ContextImage image{.tokens = tokens};
-  if (store_) {
-    std::optional<Snapshot> kept = store_->load_snapshot(session.id, SessionStore::Kind::stopped);
-    const bool fits =
-        kept && kept->fingerprint == model.fingerprint && kept->image.computed <= static_cast<int64_t>(tokens.size()) &&
-        std::equal(kept->image.tokens.begin(), kept->image.tokens.begin() + kept->image.computed, tokens.begin());
-    if (fits) {
-      image = std::move(kept->image);
-      image.tokens = tokens;
-    }
-    store_->begin(session, model.fingerprint);
-  }
-  model.driver->open_session(held.lease, image);
+  std::optional<Snapshot> kept;
+  if (store_) kept = store_->load_snapshot(session.id, SessionStore::Kind::stopped);
+  const auto fits = [&](const ContextImage& image) {
+    return image.block_bytes == model.driver->stats().kv.block_bytes &&
+           image.computed <= static_cast<int64_t>(std::min(tokens.size(), image.tokens.size())) &&
+           std::equal(image.tokens.begin(), image.tokens.begin() + image.computed, tokens.begin());
+  };
+  if (!kept || kept->fingerprint != model.fingerprint || !fits(kept->image)) return {.tokens = tokens};
+  kept->image.tokens = tokens;
+  return std::move(kept->image);
 }
 
 std::unique_ptr<TurnRecord> SessionService::record(std::shared_ptr<Session> session, const ServedModel& model,
@@ -129,28 +137,73 @@ std::unique_ptr<TurnRecord> SessionService::record(std::shared_ptr<Session> sess
   return std::make_unique<Record>(*this, std::move(session), model, std::move(plan));
 }
 
+// A record that a failed write has torn hides those after it, so the journal is then written anew.
 void SessionService::journal(Session& session, const Change& change) noexcept {
-  if (store_ && !store_->append(session, change)) ++metrics_.journal_failures;
+  if (!store_ || (!session.unwritten.load() && store_->append(session, change))) return;
+  write_down(session);
 }
 
-void SessionService::close(HeldSession held) {
+void SessionService::write_down(Session& session) noexcept {
+  if (!store_) return;
+  const std::optional<Error> failure = attempt([&] { store_->begin(session, session.fingerprint); });
+  session.unwritten.store(failure.has_value());
+  if (!failure) return;
+  ++metrics_.journal_failures;
+  note("can't be written and is in memory alone", session, *failure);
+}
+
+void SessionService::note(const std::string& what, const Session& session, const Error& failure) noexcept {
+  if (log_) log_(fmt::format("session {} {}: {}", session.id.redacted(), what, failure.message()));
+}
+
+std::shared_ptr<ServedModel> SessionService::model_of(const HeldSession& held) const {
   for (const std::shared_ptr<ServedModel>& model : hub_.loaded()) {
-    if (model->name != held.session->placement.model || !model->driver->has_session(held.lease)) continue;
-    if (store_ && !held.session->conversation.tokens.empty()) {
-      store_->save(*held.session, model->fingerprint, model->driver->save(held.lease), SessionStore::Kind::stopped);
-    }
-    model->driver->close_session(std::move(held.lease));
-    return;
+    if (model->name == held.session->placement.model && model->driver->has_session(held.lease)) return model;
   }
+  return nullptr;
+}
+
+void SessionService::close(HeldSession held) noexcept {
+  const std::shared_ptr<ServedModel> model = model_of(held);
+  if (!model || model->driver->failed()) return;
+  if (model->driver->stalled()) return close_later(std::move(held));
+  const Session& session = *held.session;
+  if (store_ && !session.conversation.tokens.empty()) {
+    const std::optional<Error> failure = attempt([&] {
+      store_->save(session, model->fingerprint, model->driver->save(held.lease), SessionStore::Kind::stopped);
+    });
+    if (failure) note("keeps its tokens, not their cache", session, *failure);
+  }
+  const std::optional<Error> failure = attempt([&] { model->driver->close_session(std::move(held.lease)); });
+  if (failure) note("couldn't be closed", session, *failure);
+}
+
+void SessionService::close_later(HeldSession held) {
+  const std::lock_guard lock(mutex_);
+  to_close_.push_back(std::move(held));
+}
+
+void SessionService::discard(const std::shared_ptr<Session>& session) noexcept {
+  std::optional<HeldSession> held = registry_.take_unused(session);
+  if (!held) return;
+  if (store_) store_->remove(session->id);
+  close(std::move(*held));
 }
 
 void SessionService::remove(const SessionId& id, const std::string& owner) {
   HeldSession held = registry_.take_for_close(id, owner, [&] {
     if (store_) store_->remove(id);
   });
-  for (const std::shared_ptr<ServedModel>& model : hub_.loaded()) {
-    if (model->name == held.session->placement.model) return model->driver->close_session(std::move(held.lease));
-  }
+  held.session->conversation.tokens.clear();  // nothing of it is kept
+  close(std::move(held));
+}
+
+std::shared_ptr<Session> SessionService::create(const SessionId& id, const std::string& owner, ServedModel& model) {
+  const HeldSession held = registry_.make(id, owner, model.name);
+  ForgetUnlessKept made(registry_, held);
+  wake(held, model);
+  made.keep();
+  return held.session;
 }
 
 std::shared_ptr<Session> SessionService::fork(const SessionId& id, const std::string& owner,
@@ -160,13 +213,15 @@ std::shared_ptr<Session> SessionService::fork(const SessionId& id, const std::st
   check_position(at, *source.session);
   const std::shared_ptr<ServedModel> model = hub_.get(source.session->placement.model);
   wake(source, *model);
-  HeldSession copy = registry_.make(SessionId::random(), owner, model->name);
+  const HeldSession copy = registry_.make(SessionId::random(), owner, model->name);
+  ForgetUnlessKept made(registry_, copy);
   model->driver->fork(source.lease, copy.lease, at);
+  made.keep();
   copy.session->conversation = source.session->conversation;
   copy.session->conversation.rewind(at);
   copy.session->fingerprint = model->fingerprint;
   copy.session->publish();
-  if (store_) store_->begin(*copy.session, model->fingerprint);
+  write_down(*copy.session);
   return copy.session;
 }
 
@@ -208,21 +263,38 @@ std::shared_ptr<Session> SessionService::restore(const SessionId& id, const std:
     throw ApiError::conflict("session_model_changed",
                              "model '" + model->name + "' is another one than when this session was saved");
   }
-  HeldSession held = begin(id, owner, saved->model);
+  const auto tokens = static_cast<int64_t>(saved->image.tokens.size());
+  const int context = model->driver->context_length();
+  if (tokens > context) throw ApiError::context_length(tokens, context, "id");
+  const bool same_blocks = saved->image.block_bytes == model->driver->stats().kv.block_bytes;
+  if (!same_blocks) saved->image.kv.clear();  // the cache's element type has changed: it is computed again
+  const HeldSession held = begin(id, owner, saved->model);
+  ForgetUnlessKept made(registry_, held);
   model->driver->replace_session(held.lease, saved->image);
+  made.keep();
   held.session->conversation = std::move(saved->conversation);
   held.session->fingerprint = model->fingerprint;
   held.session->publish();
-  store.begin(*held.session, model->fingerprint);
+  write_down(*held.session);
   return held.session;
 }
 
-void SessionService::evict_idle() {
+void SessionService::look_after() {
+  std::vector<HeldSession> to_close;
+  {
+    const std::lock_guard lock(mutex_);
+    to_close.swap(to_close_);
+  }
+  for (HeldSession& held : to_close) close(std::move(held));
+  for (const HeldSession& held : registry_.lease_unwritten()) write_down(*held.session);
   if (options_.ttl_s > 0) registry_.evict_idle(std::time(nullptr) - options_.ttl_s);
 }
 
 void SessionService::stop() {
-  for (HeldSession& held : registry_.take_all()) close(std::move(held));
+  for (HeldSession& held : registry_.take_all()) {
+    if (held.session->unwritten.load()) write_down(*held.session);
+    close(std::move(held));
+  }
 }
 
 }  // namespace genai::serve

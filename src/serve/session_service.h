@@ -4,8 +4,11 @@
 //   TurnPlan plan = …; sessions.wake(held, model);
 //   Ticket ticket = model.driver->generate(std::move(held.lease), …, sessions.record(held.session, …));
 //
-// Threads: any. Errors: ApiError, Error; a session that can't be used is as before.
+// Threads: any. Errors: ApiError, Error; a session that can't be used is as before, and one that was made for what then
+// failed is gone again. What can't be written to disk ends no turn: it is logged, counted, and written when it can be.
 #pragma once
+
+#include <mutex>
 
 #include "serve/metrics.h"
 #include "serve/model_hub.h"
@@ -32,7 +35,8 @@ struct TurnPlan {
 
 class SessionService {
  public:
-  SessionService(SessionOptions options, ModelHub& hub, Metrics& metrics);
+  using Log = std::function<void(const std::string&)>;
+  SessionService(SessionOptions options, ModelHub& hub, Metrics& metrics, Log log);
 
   SessionRegistry& registry() { return registry_; }
   const SessionRegistry& registry() const { return registry_; }
@@ -43,27 +47,37 @@ class SessionService {
   void wake(const HeldSession& held, ServedModel& model);
   std::unique_ptr<TurnRecord> record(std::shared_ptr<Session> session, const ServedModel& model, TurnPlan plan);
 
-  void close(HeldSession held);  // its context goes; durable files stay
+  void close(HeldSession held) noexcept;                           // its context goes; durable files stay
+  void discard(const std::shared_ptr<Session>& session) noexcept;  // if no turn of it has ended: it goes altogether
   void remove(const SessionId& id, const std::string& owner);
   std::shared_ptr<Session> fork(const SessionId& id, const std::string& owner, std::optional<int64_t> position);
+  std::shared_ptr<Session> create(const SessionId& id, const std::string& owner, ServedModel& model);
   std::shared_ptr<Session> rewind(const SessionId& id, const std::string& owner, int64_t position);
   std::shared_ptr<Session> save(const SessionId& id, const std::string& owner);
   std::shared_ptr<Session> restore(const SessionId& id, const std::string& owner);
 
-  void evict_idle();
-  void stop();  // keeps what durable sessions hold, for the next start
+  void look_after();  // now and then: closes the idle, writes what couldn't be written
+  void stop();        // keeps what durable sessions hold, for the next start
 
  private:
   class Record;
   SessionStore& store_or_refuse();
+  std::shared_ptr<ServedModel> model_of(const HeldSession& held) const;  // null: it has no context anywhere
+  ContextImage kept_image(const Session& session, const ServedModel& model) const;
   std::optional<SessionRegistry::Stored> load(const SessionId& id) const;
   void journal(Session& session, const Change& change) noexcept;
+  void write_down(Session& session) noexcept;
+  void close_later(HeldSession held);
+  void note(const std::string& what, const Session& session, const Error& failure) noexcept;
 
   const SessionOptions options_;
   ModelHub& hub_;
   Metrics& metrics_;
+  const Log log_;
   std::optional<SessionStore> store_;
   SessionRegistry registry_;
+  std::mutex mutex_;
+  std::vector<HeldSession> to_close_;  // unbound, on an engine that stands still; their leases go before the registry
 };
 
 }  // namespace genai::serve

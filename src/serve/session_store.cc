@@ -11,6 +11,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "serve/api_error.h"
+
 namespace genai::serve {
 namespace {
 [[noreturn]] void fail(const char* doing) {
@@ -49,15 +51,25 @@ class File {
   int fd_;
 };
 
+// The name under which a file is written; nothing stays behind under it.
+class Partial {
+ public:
+  explicit Partial(const std::filesystem::path& path) : path_(path.string() + ".partial") {}
+  ~Partial() { ::unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 void write_whole(const std::filesystem::path& path, std::string_view bytes) {
-  std::filesystem::path partial = path;
-  partial += ".partial";
+  const Partial partial(path);
   {
-    File file(partial, O_WRONLY | O_CREAT | O_TRUNC);
+    File file(partial.path(), O_WRONLY | O_CREAT | O_TRUNC);
     file.write(bytes);
     file.sync();
   }
-  if (::rename(partial.c_str(), path.c_str()) != 0) fail("renamed");
+  if (::rename(partial.path().c_str(), path.c_str()) != 0) fail("renamed");
 }
 
 std::optional<std::string> read_whole(const std::filesystem::path& path) {
@@ -106,7 +118,7 @@ std::optional<Journal> SessionStore::load(const SessionId& id) const {
   const std::optional<std::string> bytes = read_whole(file(id, ".journal"));
   if (!bytes) return std::nullopt;
   Journal journal = read_journal(*bytes);
-  if (journal.id != id.text()) throw Error(Code::corrupt, "it belongs to another session", "session file");
+  if (journal.id != id.text()) throw Error(Code::corrupt, "it belongs to another session", kSessionFile);
   return journal;
 }
 
@@ -118,7 +130,7 @@ std::optional<Snapshot> SessionStore::load_snapshot(const SessionId& id, Kind ki
   const std::optional<std::string> bytes = read_whole(file(id, suffix_of(kind)));
   if (!bytes || (kind == Kind::stopped && !is_whole_snapshot(*bytes))) return std::nullopt;  // the journal has it all
   Snapshot snapshot = read_snapshot(*bytes);
-  if (snapshot.id != id.text()) throw Error(Code::corrupt, "it belongs to another session", "session file");
+  if (snapshot.id != id.text()) throw Error(Code::corrupt, "it belongs to another session", kSessionFile);
   return snapshot;
 }
 

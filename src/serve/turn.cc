@@ -8,6 +8,15 @@ int64_t common_beginning(const std::vector<TokenId>& a, const std::vector<TokenI
   return std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
 }
 
+// What a turn that the engine refuses leaves: nothing, not even the session that was made for it.
+struct Refused {
+  SessionService& sessions;
+  std::shared_ptr<Session> session;  // null: it was there before, or the turn runs
+  ~Refused() {
+    if (session) sessions.discard(session);
+  }
+};
+
 std::string model_of_session(Server& server, const SessionId& id, const std::string& owner) {
   SessionRegistry& registry = server.sessions().registry();
   return registry.model_of(id, owner).value_or(server.models().names().front());
@@ -44,13 +53,18 @@ TurnStart::TurnStart(Server& server, const HttpRequest& http, const std::string&
     model_ = server.models().get(name);
     held_ = server.sessions().begin(*id, http.owner, name);
   }
+  check_model();
+}
+
+// What is thrown while the object is made leaves it without its destructor.
+void TurnStart::check_model() {
+  std::optional<ForgetUnlessKept> made;
+  if (held_) made.emplace(server_.sessions().registry(), *held_);
   if (!model_->driver) {
     throw ApiError::unsupported("model", "model '" + model_->name + "' makes embeddings only, it can't generate");
   }
-  if (model_->driver->stalled()) {
-    throw ApiError::unavailable("engine_stalled", "the engine of model '" + model_->name +
-                                                      "' has not finished a step for a while; try again later");
-  }
+  model_->driver->check_alive();
+  if (made) made->keep();
 }
 
 TurnStart::~TurnStart() {
@@ -65,7 +79,6 @@ void TurnStart::check_length(int64_t prompt_tokens, const char* field) const {
 
 Ticket TurnStart::run(TurnPlan plan, Request request) {
   std::unique_ptr<TurnRecord> record;
-  std::optional<SessionLease> lease;
   if (held_) {
     plan.keep = common_beginning(held_->session->conversation.tokens, plan.prompt);
     plan.prompt.erase(plan.prompt.begin(), plan.prompt.begin() + plan.keep);
@@ -74,12 +87,16 @@ Ticket TurnStart::run(TurnPlan plan, Request request) {
   }
   request.prompt = plan.prompt;
   if (held_) record = server_.sessions().record(held_->session, *model_, std::move(plan));
-  request.listener = std::make_shared<TurnListener>(http_.wakeup, server_.metrics(), std::move(record));
-  if (held_) {
-    lease = std::move(held_->lease);
-    held_.reset();
-  }
-  return model_->driver->generate(std::move(lease), std::move(request));
+  request.listener =
+      std::make_shared<TurnListener>(http_.wakeup, server_.metrics(), server_.options().log, std::move(record));
+  request.guard = http_.slot.lock();
+  if (!held_) return model_->driver->generate(std::nullopt, std::move(request));
+  Refused refused{server_.sessions(), held_->made ? held_->session : nullptr};
+  SessionLease lease = std::move(held_->lease);
+  held_.reset();
+  Ticket ticket = model_->driver->generate(std::move(lease), std::move(request));
+  refused.session = nullptr;
+  return ticket;
 }
 
 }  // namespace genai::serve

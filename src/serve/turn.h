@@ -32,6 +32,8 @@ class TurnStart {
   void check_length(int64_t prompt_tokens, const char* field) const;
 
  private:
+  void check_model();
+
   Server& server_;
   const HttpRequest& http_;
   std::shared_ptr<ServedModel> model_;

@@ -10,8 +10,9 @@ bool is_complete(const Finish& finish) {
 }
 }  // namespace
 
-TurnListener::TurnListener(std::shared_ptr<Wakeup> wakeup, Metrics& metrics, std::unique_ptr<TurnRecord> record)
-    : wakeup_(std::move(wakeup)), metrics_(metrics), record_(std::move(record)) {}
+TurnListener::TurnListener(std::shared_ptr<Wakeup> wakeup, Metrics& metrics, Log log,
+                           std::unique_ptr<TurnRecord> record)
+    : wakeup_(std::move(wakeup)), metrics_(metrics), log_(std::move(log)), record_(std::move(record)) {}
 
 void TurnListener::before(const Event& event) noexcept {
   measure(event);
@@ -45,6 +46,9 @@ void TurnListener::count_ending(const Event& event) {
   metrics_.stalled += event.finish->reason == Reason::stalled;
   metrics_.cancelled += event.finish->reason == Reason::cancelled;
   metrics_.failed += event.finish->reason == Reason::failed;
+  if (event.finish->reason == Reason::failed && event.finish->error && log_) {
+    log_("an answer failed: " + event.finish->error->text());
+  }
 }
 
 }  // namespace genai::serve

@@ -2,7 +2,8 @@
 //
 // A finished turn's session is updated and journalled in before(): its lease is still held then, and its end can't be
 // seen yet. A turn that ends in any other way leaves the session as it was.
-// Threads: the engine's. Errors: none; a journal that can't be written is counted (metrics), the turn stands.
+// Threads: the engine's. Errors: none; a journal that can't be written is counted (metrics), the turn stands. Why a
+// turn failed is logged.
 #pragma once
 
 #include <chrono>
@@ -26,7 +27,8 @@ class TurnRecord {
 
 class TurnListener : public EventListener {
  public:
-  TurnListener(std::shared_ptr<Wakeup> wakeup, Metrics& metrics, std::unique_ptr<TurnRecord> record);
+  using Log = std::function<void(const std::string&)>;
+  TurnListener(std::shared_ptr<Wakeup> wakeup, Metrics& metrics, Log log, std::unique_ptr<TurnRecord> record);
 
   void before(const Event& event) noexcept override;
   void available() noexcept override { wakeup_->ring(); }
@@ -38,6 +40,7 @@ class TurnListener : public EventListener {
 
   const std::shared_ptr<Wakeup> wakeup_;
   Metrics& metrics_;
+  const Log log_;  // may be empty
   std::unique_ptr<TurnRecord> record_;
   const Clock::time_point began_ = Clock::now();
   std::vector<std::optional<Clock::time_point>> last_token_;  // by answer

@@ -64,6 +64,45 @@ TEST_F(Access, OriginsThatAreAllowed) {
   EXPECT_FALSE(refused.headers.contains("Access-Control-Allow-Origin"));
 }
 
+TEST_F(Access, OptionsWithoutAnOriginNamesTheMethods) {
+  ServerBench bench(options_);
+  const Reading methods = bench.ask("OPTIONS", "/v1/sessions/s");
+  EXPECT_EQ(methods.status, 204);
+  EXPECT_EQ(methods.headers.at("Allow"), "DELETE, GET, OPTIONS");
+  EXPECT_EQ(bench.ask("OPTIONS", "/nowhere").status, 404);
+}
+
+TEST_F(Access, AKeyHasSoManyRequestsAtATime) {
+  options_.server.max_key_requests = 1;
+  ServerBench bench(options_);
+  const auto mine = bearer("first-key"), yours = bearer("second-key");
+  const Json body = {{"prompt", "abc"}, {"max_tokens", 2000}, {"temperature", 0}, {"stream", true}};
+  const Json small = {{"prompt", "abc"}, {"max_tokens", 2}, {"temperature", 0}};
+  Open running = bench.open("POST", "/v1/completions", body.dump(), mine);
+  ASSERT_EQ(running.reply.status, 200);
+  const int free = bench.get("/v1/status", mine).body["permits_free"];
+  const Reading refused = bench.post("/v1/completions", small, mine);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.body["error"]["type"], "rate_limit_error");
+  EXPECT_EQ(refused.code(), "too_many_requests");
+  EXPECT_EQ(refused.headers.at("Retry-After"), "1");
+  EXPECT_EQ(bench.get("/v1/status", mine).body["permits_free"], free);
+  EXPECT_EQ(bench.get("/v1/models", mine).status, 200);
+  EXPECT_EQ(bench.post("/v1/completions", small, yours).status, 200);
+  EXPECT_EQ(ServerBench::finish(std::move(running)).status, 200);
+  EXPECT_EQ(bench.post("/v1/completions", {{"prompt", 5}}, mine).status, 400);
+}
+
+// As with leases: whoever has read the end can ask again at once.
+TEST_F(Access, AKeysNextRequestNeverMeetsItsFinishedOne) {
+  options_.server.max_key_requests = 1;
+  ServerBench bench(options_);
+  for (int i = 0; i < 400; ++i) {
+    const Json body = {{"prompt", {"abc", "b"}}, {"max_tokens", 1 + i % 2}, {"temperature", 0}, {"stream", i % 4 < 2}};
+    ASSERT_EQ(bench.post("/v1/completions", body, bearer("first-key")).status, 200) << i;
+  }
+}
+
 TEST_F(Access, AKeyFileWithoutKeysIsRefused) {
   std::ofstream(file_) << "# nothing\n";
   EXPECT_THROW(ApiKeys{file_}, nxrt::Error);

@@ -38,6 +38,7 @@ const std::vector<const char*> kSampling = {"max_tokens",
                                             "ignore_eos",
                                             "skip_special_tokens",
                                             "include_stop_str_in_output",
+                                            "speculate",
                                             "model",
                                             "session_id"};
 
@@ -115,9 +116,77 @@ TEST(Malformed, OtherRoutes) {
         const Reading answer = bench.post(path, {{field, value}});
         EXPECT_TRUE(answer.status == 200 || (answer.status >= 400 && answer.status < 500))
             << path << field << value << answer.text;
+        if (answer.status != 200) {
+          EXPECT_TRUE(answer.body["error"]["message"].is_string()) << answer.text;
+          EXPECT_EQ(answer.body["error"]["type"], "invalid_request_error") << path << answer.text;
+        }
       }
     }
   }
+}
+
+// What JSON can't say as a number, in each field's place: written into the text, since no JSON value holds it.
+TEST(Malformed, NoFieldTakesWhatIsNoNumber) {
+  ServerBench bench;
+  for (const auto& [path, body] : {std::pair{"/v1/chat/completions", R"({"messages":[{"role":"user","content":"a"}])"},
+                                   std::pair{"/v1/completions", R"({"prompt":"a")"}}) {
+    for (const char* field : kSampling) {
+      for (const char* value :
+           {"NaN", "-NaN", "Infinity", "1e999", "-1e999", "0x10", "01", "+1", ".5", "1.", "undefined"}) {
+        const Reading answer = bench.ask("POST", path, std::string(body) + ",\"" + field + "\":" + value + "}");
+        EXPECT_EQ(answer.status, 400) << path << field << value;
+        EXPECT_EQ(answer.code(), "invalid_json");
+      }
+    }
+  }
+}
+
+TEST(Malformed, WhatIsMissingIsNamed) {
+  ServerBench bench;
+  for (const auto& [path, field] :
+       {std::pair{"/v1/chat/completions", "messages"}, std::pair{"/v1/completions", "prompt"},
+        std::pair{"/v1/embeddings", "input"}, std::pair{"/tokenize", "content"}, std::pair{"/detokenize", "tokens"},
+        std::pair{"/apply-template", "messages"}, std::pair{"/v1/sessions/restore", "id"},
+        std::pair{"/v1/sessions/s/rewind", "position"}}) {
+    for (const Json& body : {Json::object(), Json({{field, nullptr}})}) {
+      const Reading answer = bench.post(path, body);
+      EXPECT_EQ(answer.status, 400) << path;
+      EXPECT_EQ(answer.param(), field) << path << answer.text;
+      EXPECT_EQ(answer.code(), "missing_required_parameter") << path;
+    }
+  }
+}
+
+TEST(Malformed, BytesThatAreNoTextNeverHarm) {
+  ServerBench bench;
+  for (const std::string bytes : {"\xff\xfe", "\xc0\x80", "\xed\xa0\x80", "\xf8\x88\x80\x80\x80", "a\x80"}) {
+    const std::string quoted = "\"" + bytes + "\"";
+    for (const std::string& body : {"{\"prompt\":" + quoted + "}", "{" + quoted + ":1,\"prompt\":\"a\"}",
+                                    "{\"prompt\":\"a\",\"stop\":[" + quoted + "]}"}) {
+      EXPECT_EQ(bench.ask("POST", "/v1/completions", body).code(), "invalid_json");
+    }
+    EXPECT_EQ(bench.post("/v1/completions", {{"prompt", "a"}}, {{"x-session-id", bytes}}).param(), "X-Session-Id");
+    for (const std::string& path : {"/" + bytes, "/v1/models/" + bytes, "/v1/sessions/" + bytes}) {
+      const Reading answer = bench.get(path);
+      EXPECT_EQ(answer.status, 404);
+      EXPECT_TRUE(answer.body["error"]["message"].is_string()) << answer.text;
+    }
+  }
+}
+
+TEST(Malformed, ATemplateThatRefusesIsHeard) {
+  BenchOptions options;
+  options.chat_template =
+      "{% if messages | length > 1 %}{{ raise_exception('one message only') }}{% endif %}{{ messages[0].content }}";
+  ServerBench bench(options);
+  EXPECT_EQ(bench.post("/v1/chat/completions", chat({user("a")}, 2)).status, 200);
+  const int steps = bench.status()["models"][0]["steps"];
+  const Reading refused = bench.post("/v1/chat/completions", chat({user("a"), user("b")}, 2));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.code(), "chat_template_error");
+  EXPECT_EQ(refused.param(), "messages");
+  EXPECT_NE(refused.text.find("one message only"), std::string::npos) << refused.text;
+  EXPECT_EQ(bench.status()["models"][0]["steps"], steps);
 }
 
 TEST(Malformed, BrokenBodies) {
@@ -168,6 +237,12 @@ TEST(Malformed, WhatIsKnownButNotOfferedIsNamed) {
       {"tool_choice", "required"},
       {"response_format", {{"type", "json_object"}}},
       {"functions", Json::array()},
+      {"grammar", "root ::= x"},
+      {"guided_json", Json::object()},
+      {"guided_regex", "a"},
+      {"guided_choice", {"a"}},
+      {"structured_outputs", Json::object()},
+      {"format", "json"},
       {"audio", Json::object()}};
   for (const auto& [field, value] : fields) {
     Json body = chat({user("a")});

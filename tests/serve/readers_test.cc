@@ -79,6 +79,64 @@ TEST(Readers, AQueuedRequestWhoseClientLeftNeverRuns) {
   EXPECT_LE(bench.status()["models"][0]["prompt_tokens"], 3);  // the running one's
 }
 
+TEST(Readers, OneThatLeavesWhileItsPromptIsReadEndsTheReading) {
+  constexpr int kChunk = 512;
+  std::atomic<int> chunks{0};
+  ServerBench bench({.context = 20'000, .blocks = 2000});
+  bench.before_step = [&](const Step&) {
+    ++chunks;
+    std::this_thread::sleep_for(10ms);
+  };
+  Json body = completion(5, false);
+  body["prompt"] = std::string(8000, 'a');
+  {
+    const Open gone = bench.open("POST", "/v1/completions", body.dump());
+    while (chunks < 2) std::this_thread::sleep_for(1ms);
+  }
+  const int seen = chunks;
+  EXPECT_TRUE(bench.becomes_idle());
+  EXPECT_LE(chunks, seen + 1);
+  EXPECT_LE(bench.status()["models"][0]["prompt_tokens"], (seen + 1) * kChunk);
+}
+
+TEST(Readers, TheOnlyRowIsFreeForTheNextAsSoonAsOneLeaves) {
+  ServerBench bench({.rows = 1});
+  bench.before_step = [](const Step&) { std::this_thread::sleep_for(200us); };
+  for (int round = 0; round < 100; ++round) {
+    {
+      Open gone = bench.open("POST", "/v1/completions", completion(3000, true).dump());
+      while (!gone.reply.events->poll()) ASSERT_TRUE(gone.wakeup->wait());
+    }
+    const Json before = bench.status()["models"][0]["tokens_generated"];
+    EXPECT_EQ(bench.post("/v1/completions", completion(8, false)).status, 200);
+    const Json after = bench.status()["models"][0]["tokens_generated"];
+    EXPECT_LE(after.get<int>() - before.get<int>(), 8 + 3) << "it worked on for the one that left";
+  }
+}
+
+TEST(Readers, RowsAndQueueHoldWhatTheyWereGiven) {
+  constexpr int kRows = 2, kQueue = 3;
+  std::atomic<size_t> most{0};
+  std::atomic<bool> parked{true};
+  ServerBench bench({.driver = {.max_queue = kQueue}, .rows = kRows});
+  bench.before_step = [&](const Step& step) {
+    most = std::max(most.load(), step.sequences.size());
+    while (parked) std::this_thread::sleep_for(1ms);
+  };
+  std::vector<Open> all;
+  for (int i = 0; i < kRows + kQueue + 1; ++i) {
+    all.push_back(bench.open("POST", "/v1/completions", completion(8, false).dump()));
+  }
+  parked = false;
+  EXPECT_EQ(all.back().reply.status, 429);
+  for (Open& one : all) {
+    const bool refused = &one == &all.back();
+    EXPECT_EQ(ServerBench::finish(std::move(one)).status, refused ? 429 : 200);
+  }
+  EXPECT_EQ(most, static_cast<size_t>(kRows));
+  EXPECT_EQ(bench.status()["models"][0]["rows"], kRows);
+}
+
 TEST(Engine, AStandingOneIsSeenAndRefused) {
   std::atomic<bool> parked{true};
   ServerBench bench({.driver = {.stall_ms = 200}});

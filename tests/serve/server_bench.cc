@@ -94,7 +94,7 @@ std::shared_ptr<ServedModel> ServerBench::load(const std::string& name, const Be
   engine.scheduler.max_step_rows = 512;
   engine.max_queue = options.driver.max_queue;
   ModelSpec spec;
-  spec.chat_templates = {{"default", kTemplate}};
+  spec.chat_templates = {{"default", options.chat_template.empty() ? kTemplate : options.chat_template}};
   auto served = std::make_shared<ServedModel>();
   served->name = name;
   served->fingerprint = "fake " + name;

@@ -73,6 +73,7 @@ struct BenchOptions {
   int rows = 8;
   int context = 4096;
   int64_t blocks = 2000;
+  std::string chat_template = {};  // empty: one that takes everything
 };
 
 class ServerBench {

@@ -68,6 +68,9 @@ void add_network(CLI::App& app, Flags& flags) {
 void add_rules(CLI::App& app, Flags& flags) {
   const std::string group = "Rules";
   app.add_option("--api-key-file", flags.api_key_file, "File of API keys, one a line")->group(group);
+  app.add_option("--max-key-requests", flags.server.max_key_requests, "Requests of one API key at a time; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
+      ->group(group);
   app.add_flag("--insecure", flags.insecure, "Listen beyond this machine without API keys")->group(group);
   app.add_option("--max-output-tokens", flags.max_output_tokens, "Most tokens of an answer; 0: what the context holds")
       ->check(CLI::NonNegativeNumber)
@@ -91,6 +94,9 @@ void check(const Flags& flags) {
                                "'" + flags.http.host +
                                    "' is reachable from other machines: give --api-key-file, or --insecure if "
                                    "everyone may use this server");
+  }
+  if (flags.server.max_key_requests > 0 && flags.api_key_file.empty()) {
+    throw CLI::ValidationError("--max-key-requests", "there are no keys to count by: give --api-key-file");
   }
   if (flags.http.tls_cert.empty() != flags.http.tls_key.empty()) {
     throw CLI::ValidationError("--tls-cert", "--tls-cert and --tls-key belong together");

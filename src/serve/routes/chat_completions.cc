@@ -29,7 +29,7 @@ class ChatTurn {
   }
 
   Request request() const {
-    Request request = call_.sampling->request(model_.generation);
+    Request request = call_.sampling->request(model_.generation, *model_.tokenizer);
     if (call_.logprobs) request.logprobs = call_.top_logprobs;
     return request;
   }

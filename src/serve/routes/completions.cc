@@ -63,7 +63,7 @@ Reply answer(Server& server, const HttpRequest& http) {
   facts.prompts = tokens_of(call, start);
   Answers answers{.per_ticket = call.sampling->n};
   for (const std::vector<TokenId>& prompt : facts.prompts) {
-    Request request = call.sampling->request(start.model().generation);
+    Request request = call.sampling->request(start.model().generation, *start.model().tokenizer);
     request.logprobs = call.logprobs;
     if (call.echo) request.prompt_logprobs = call.logprobs.value_or(0);
     if (call.echo && !call.logprobs && call.sampling->max_tokens != 0) request.prompt_logprobs.reset();

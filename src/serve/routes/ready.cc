@@ -9,9 +9,7 @@ Reply answer(Server& server, const HttpRequest&) {
   if (server.stopping()) throw ApiError::unavailable("stopping", "the server is stopping");
   if (models.empty()) throw ApiError::unavailable("loading", "no model is loaded yet");
   for (const auto& model : models) {
-    if (!model->driver || !model->driver->stalled()) continue;
-    throw ApiError::unavailable(
-        "engine_stalled", "the engine of model '" + model->name + "' has work and has not finished a step for a while");
+    if (model->driver) model->driver->check_alive();
   }
   return {.body = R"({"status":"ready"})"};
 }

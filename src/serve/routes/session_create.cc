@@ -13,10 +13,8 @@ Reply answer(Server& server, const HttpRequest& http) {
   const std::optional<SessionId> named = session_named(http, fields.text("id").value_or(""));
   const std::shared_ptr<ServedModel> served = server.models().get(model);
   if (!served->driver) throw ApiError::unsupported("model", "model '" + served->name + "' can't generate");
-  const HeldSession held =
-      server.sessions().registry().make(named.value_or(SessionId::random()), http.owner, served->name);
-  server.sessions().wake(held, *served);
-  return json_reply(session_object(*held.session, false));
+  const SessionId id = named.value_or(SessionId::random());
+  return json_reply(session_object(*server.sessions().create(id, http.owner, *served), false));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace {
 
 const char* state_of(const ServedModel& model) {
   if (!model.driver) return "ready";
+  if (model.driver->failed()) return "failed";
   return model.driver->stalled() ? "stalled" : model.driver->busy() ? "busy" : "ready";
 }
 
@@ -22,6 +23,8 @@ Json model_json(const ServedModel& model) {
   json["steps"] = stats.steps;
   json["prompt_tokens"] = stats.prompt_tokens;
   json["tokens_generated"] = stats.generated_tokens;
+  json["speculation"] = {{"proposed_tokens", stats.proposed_tokens}, {"accepted_tokens", stats.accepted_tokens}};
+  if (!stats.draft_failure.empty()) json["speculation"]["draft_failed"] = true;
   return json;
 }
 
