@@ -48,6 +48,7 @@ std::shared_ptr<serve::ServedModel> load_embedder(const std::string& name, const
 
 void ServedModelFlags::add(CLI::App& app) {
   model.add(app);
+  speculation.add(app);
   app.get_option("MODEL")->required(false);
   app.add_option("--model", named, "NAME=DIR: a further model, loaded when it is first asked for (repeatable)");
   app.add_option("--max-loaded-models", max_loaded, "Models in memory at once; 0: all")->check(CLI::NonNegativeNumber);
@@ -94,6 +95,7 @@ std::shared_ptr<serve::ServedModel> ServedModelFlags::load(const std::string& na
   }
   EngineOptions options;
   options.kv_bytes = kv_budget(model, *loaded->decoder, rows);
+  options.speculation = speculation.options(*loaded, model.load_options(), options.kv_bytes);
   options.scheduler.max_sequences = std::min(rows, loaded->decoder->max_step_rows());
   options.scheduler.max_step_rows = model.max_step_rows;
   if (model.max_step_ms > 0) options.scheduler.max_step_ms = model.max_step_ms;

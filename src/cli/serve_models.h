@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "cli/model_flags.h"
+#include "cli/speculation_flags.h"
 #include "serve/model_hub.h"
 
 namespace genai::cli {
 
 struct ServedModelFlags {
   ModelFlags model;                // of the default one, and the engine's options of all
+  SpeculationFlags speculation;    // of all; a draft model's vocabulary must be theirs
   std::vector<std::string> named;  // NAME=DIR
   int rows = 16, max_queue = 256, max_loaded = 0;
   double stall_seconds = 10;

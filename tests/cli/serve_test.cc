@@ -23,6 +23,8 @@ TEST(Serve, NamesWhatIsWrong) {
   EXPECT_EQ(run_program({"serve"}).exit_code, 2);
   EXPECT_NE(run_program({"serve", "--model", "x"}).err.find("NAME=DIR"), std::string::npos);
   EXPECT_NE(run_program({"serve", kModel, "--tls-cert", "a.pem"}).err.find("--tls-key"), std::string::npos);
+  EXPECT_NE(run_program({"serve", kModel, "--speculate", "x"}).err.find("--speculate"), std::string::npos);
+  EXPECT_NE(run_program({"serve", kModel, "--max-key-requests", "2"}).err.find("--api-key-file"), std::string::npos);
   const Outcome missing = run_program({"serve", "/nowhere", "--port", "0"});
   EXPECT_EQ(missing.exit_code, 1);
   EXPECT_NE(missing.err.find("/nowhere"), std::string::npos) << missing.err;

@@ -82,8 +82,10 @@ ServerBench::~ServerBench() { server->stop(); }
 
 std::shared_ptr<ServedModel> ServerBench::load(const std::string& name, const BenchOptions& options) {
   ++loads;
-  auto model = std::make_unique<FakeModel>(
-      FakeModel::Options{.vocab_size = ByteTokenizer::kVocab, .context_length = options.context, .max_step_rows = 512});
+  auto model = std::make_unique<FakeModel>(FakeModel::Options{.vocab_size = ByteTokenizer::kVocab,
+                                                              .context_length = options.context,
+                                                              .max_step_rows = 512,
+                                                              .repeats = options.repeats});
   model->before_forward = [this](const Step& step) {
     if (before_step) before_step(step);
   };

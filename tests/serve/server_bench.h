@@ -74,6 +74,7 @@ struct BenchOptions {
   int context = 4096;
   int64_t blocks = 2000;
   std::string chat_template = {};  // empty: one that takes everything
+  float repeats = 0;               // of the fake model
 };
 
 class ServerBench {
