@@ -10,8 +10,10 @@ namespace genai {
 
 class StepCost {
  public:
-  static constexpr int kLeastRows = 16;  // a prompt always makes progress
-  static constexpr int kFirstRows = 64;  // before anything was measured
+  static constexpr int kLeastRows = 4;   // a prompt always makes progress
+  static constexpr int kFirstRows = 32;  // of the first chunk beside running streams
+  // Of max_step_ms, what a step is planned to take: steps vary, and the bound is on nearly all of them.
+  static constexpr double kAim = 0.8;
 
   StepCost(double max_step_ms, int max_step_rows) : max_step_ms_(max_step_ms), max_rows_(max_step_rows) {}
   int prompt_rows(int decode_rows) const;  // nobody decodes: nobody waits, so all rows
@@ -22,6 +24,7 @@ class StepCost {
  private:
   double max_step_ms_;
   int max_rows_;
+  int last_chunk_ = 0;        // prompt rows beside running streams in the latest step
   double decode_ms_ = 0;      // of a step without prompt rows
   double prompt_row_ms_ = 0;  // each prompt row on top; 0: not measured
 };

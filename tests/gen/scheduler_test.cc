@@ -6,6 +6,7 @@
 #include <rapidcheck.h>
 
 #include <deque>
+#include <functional>
 #include <set>
 
 #include "support/fake_model.h"
@@ -50,7 +51,8 @@ struct Bench {
     }
   }
 
-  Batch step(double ms = 1) {
+  using Cost = std::function<double(const Batch&)>;  // milliseconds
+  Batch step(const Cost& cost = [](const Batch&) { return 1.0; }) {
     const Batch batch = scheduler.next();
     std::vector<StepSequence> rows;
     int64_t logits_rows = 0;
@@ -63,7 +65,7 @@ struct Bench {
     if (rows.empty()) return batch;
     std::vector<float> logits(static_cast<size_t>(logits_rows * kVocab));
     model.forward({cache.memory(), rows}, logits);
-    scheduler.settle(batch, ms);
+    scheduler.settle(batch, cost(batch));
     auto at = logits.begin();
     for (const Slot& slot : batch.slots) {
       at += static_cast<ptrdiff_t>(slot.logits_rows) * kVocab;
@@ -112,16 +114,12 @@ TEST(Scheduler, KeepsTheStepWithinItsTimeOnceMeasured) {
   Bench bench(1000, {.max_sequences = 4, .max_step_rows = 512, .max_step_ms = 100});
   bench.submit(prompt_of(1, 5), 400);
   const auto cost = [](const Batch& b) { return 20.0 + 0.5 * b.prompt_rows; };
-  for (int i = 0; i < 4; ++i) bench.step(20);
+  for (int i = 0; i < 4; ++i) bench.step(cost);
   Sequence& prompt = bench.submit(prompt_of(2, 3000), 4);
   double worst = 0;
-  double ms = 20 + 0.5 * 64;
-  for (int i = 0; prompt.computed + 160 < prompt.prompt && i < 200; ++i) {
-    const Batch batch = bench.step(ms);  // the first chunk's time is right, later ones repeat the law
-    worst = std::max(worst, cost(batch));
-    ms = cost(batch);
-  }
-  EXPECT_LE(worst, 120);
+  for (int i = 0; prompt.computed + 160 < prompt.prompt && i < 200; ++i)
+    worst = std::max(worst, cost(bench.step(cost)));
+  EXPECT_LE(worst, 100);
   EXPECT_GT(worst, 60) << "the bound isn't used";
 }
 
@@ -335,11 +333,50 @@ TEST(StepCost, LetsPromptsHaveAllRowsWhenNobodyDecodes) {
   EXPECT_EQ(cost.prompt_rows(2), StepCost::kFirstRows);
   cost.record(0, 512, 512);
   cost.record(2, 0, 40);
-  EXPECT_EQ(cost.prompt_rows(2), 60);
-  cost.record(2, 60, 160);  // the context grew: 2 ms per row now
-  EXPECT_EQ(cost.prompt_rows(2), 30);
+  EXPECT_EQ(cost.prompt_rows(2), StepCost::kFirstRows);
+  cost.record(2, 32, 72);
+  EXPECT_EQ(cost.prompt_rows(2), 40);  // up to 80 % of the bound
+  cost.record(2, 40, 120);             // the context grew: 2 ms per row now
+  EXPECT_EQ(cost.prompt_rows(2), 20);
   cost.record(1, 0, 99);
   EXPECT_EQ(cost.prompt_rows(1), StepCost::kLeastRows);
+}
+
+TEST(StepCost, ChunksGrowStepByStep) {
+  StepCost cost(1000, 512);
+  cost.record(2, 0, 1);
+  cost.record(0, 512, 51.2);  // large chunks are cheap; whether small ones are too isn't known
+  EXPECT_EQ(cost.prompt_rows(2), 32);
+  cost.record(2, 32, 4);
+  EXPECT_EQ(cost.prompt_rows(2), 64);
+  cost.record(2, 64, 7);
+  EXPECT_EQ(cost.prompt_rows(2), 128);
+  cost.record(2, 0, 1);
+  EXPECT_EQ(cost.prompt_rows(2), 32);
+}
+
+// Rows that get dearer with the context, small chunks that are dearer than large ones, and a tenth of noise.
+TEST(StepCost, KeepsEveryStepWithinTheBoundAndUsesIt) {
+  StepCost cost(150, 512);
+  uint32_t noise = 7;
+  const auto ms_of = [&](int decode_rows, int prompt_rows, int context) {
+    noise = noise * 1664525 + 1013904223;
+    const double row_ms = 0.6 + 0.4 * context / 8192 + (prompt_rows < 256 ? 0.2 : 0.0);
+    return (12.0 + decode_rows + row_ms * prompt_rows) * (0.95 + 0.1 * (noise >> 8) / (1 << 24));
+  };
+  for (int context = 0; context < 8192; context += 512) cost.record(0, 512, ms_of(0, 512, context));
+  for (int i = 0; i < 50; ++i) cost.record(4, 0, ms_of(4, 0, 0));
+  double total = 0;
+  int steps = 0;
+  for (int context = 0; context < 8192; ++steps) {
+    const int rows = cost.prompt_rows(4);
+    const double ms = ms_of(4, rows, context);
+    EXPECT_LE(ms, 150) << rows << " rows at " << context;
+    cost.record(4, rows, ms);
+    context += rows;
+    total += ms;
+  }
+  EXPECT_GT(total / steps, 100) << "the bound isn't used";
 }
 
 }  // namespace
