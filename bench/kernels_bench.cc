@@ -46,7 +46,7 @@ PackedNBits random_weights(int bits, int64_t block, int64_t n, int64_t k, Worker
 struct Activations {
   std::vector<int8_t> q;
   std::vector<float> scales;
-  std::vector<int32_t> sums;
+  std::vector<float> sums;
   QuantizedRows rows;
   Activations(const Kernels& cpu, int64_t m, int64_t k, int64_t block) {
     const int64_t blocks = (k + block - 1) / block;
@@ -55,7 +55,7 @@ struct Activations {
     scales.resize(static_cast<size_t>(m * blocks));
     sums.resize(static_cast<size_t>(m * blocks));
     for (int64_t i = 0; i < m; ++i) {
-      cpu.quantize_row(&x[i * k], k, block, &q[i * blocks * block], &scales[i * blocks], &sums[i * blocks]);
+      cpu.quantize_row(&x[i * k], k, block, &q[i * blocks * block], &scales[i * blocks], &sums[i * blocks], nullptr);
     }
     rows = {q.data(), scales.data(), sums.data(), m, k, block};
   }
@@ -176,11 +176,12 @@ void attend(benchmark::State& state) {
   const std::vector<float> q = random_floats(heads * dim), kv = random_floats(tokens * dim);
   std::vector<Half> half(kv.size());
   cpu.float_to_half(kv.data(), half.data(), tokens * dim);
+  std::vector<const void*> rows;
+  for (int64_t t = 0; t < tokens; ++t) rows.push_back(&half[t * dim]);
   std::vector<float> out(q.size());
   for (auto _ : state) {
     AttentionState running[16] = {};
-    cpu.attend_f16(q.data(), dim, heads, {half.data(), half.data(), dim, dim, 1024}, dim, 0.1f, 0.0f, running,
-                   out.data(), dim);
+    cpu.attend_f16(q.data(), dim, heads, {rows.data(), rows.data(), 1024}, dim, 0.1f, 0.0f, running, out.data(), dim);
   }
   report_operations(state, static_cast<double>(2 * heads * tokens * dim));
 }

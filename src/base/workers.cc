@@ -15,6 +15,8 @@ namespace {
 // a decode step, which dispatches every few tens of microseconds; one that never parked would burn an idle CPU. The
 // dispatcher waits longer: its workers are at work, and on a busy host a CPU once given up comes back late.
 constexpr std::chrono::microseconds kIdleSpin(100), kJoinSpin(300);
+// Within an operator the others are done in a moment; later the thread waited for may want this very CPU.
+constexpr std::chrono::microseconds kBeforeYielding(20);
 constexpr int kPausesBetweenLooksAtTheClock = 64;
 
 void pause() {
@@ -26,13 +28,13 @@ void pause() {
 // Spins, then blocks, until `word` differs from `old`.
 void wait_for_change(const std::atomic<uint32_t>& word, uint32_t old, std::chrono::microseconds spin) {
   const auto begin = std::chrono::steady_clock::now();
-  do {
-    std::this_thread::yield();  // on a busy host the thread waited for may want this very CPU
+  for (auto waited = begin - begin; waited < spin; waited = std::chrono::steady_clock::now() - begin) {
+    if (waited > kBeforeYielding) std::this_thread::yield();
     for (int i = 0; i < kPausesBetweenLooksAtTheClock; ++i) {
       if (word.load(std::memory_order_acquire) != old) return;
       pause();
     }
-  } while (std::chrono::steady_clock::now() - begin < spin);
+  }
   word.wait(old, std::memory_order_acquire);
 }
 

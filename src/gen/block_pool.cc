@@ -33,6 +33,9 @@ BlockPool::BlockPool(const KvLayout& layout, int64_t budget_bytes) : block_bytes
                 "the KV cache", "lower the KV memory");
   }
   memory_ = static_cast<std::byte*>(at);
+  // Advice only. A token's keys and values lie in as many places as the model has layers and heads: with small pages
+  // each of them costs a walk of the page table.
+  madvise(memory_, static_cast<size_t>(mapped_bytes_), MADV_HUGEPAGE);
 }
 
 BlockPool::~BlockPool() { munmap(memory_, static_cast<size_t>(mapped_bytes_)); }

@@ -25,12 +25,15 @@ struct PackedFloats;  // pack.h
 struct PackedNBits;   // pack.h
 
 // One activation row quantized to int8 per block of `block` elements: x ≈ scale · q, scale = max|x| / 127, q rounded
-// half away from zero. `sums` is Σq of each block. [blocks] scales and sums, [blocks · block] q, zero-padded.
+// half away from zero. `sums` is Σq of each block, exact in a float. [blocks] scales and sums, [blocks · block] q,
+// zero-padded. With two terms, rows 2i and 2i + 1 together are activation row i: the second holds what the first
+// rounded away.
 struct QuantizedRows {
   const int8_t* q;
   const float* scales;
-  const int32_t* sums;
+  const float* sums;
   int64_t rows, k, block;
+  int terms = 1;
   int64_t blocks() const { return (k + block - 1) / block; }
 };
 
@@ -40,12 +43,15 @@ struct AttentionState {
   float sum = 0.0f;
 };
 
-// The cached keys and values one call of `attend` reads: [tokens, head_dim] each, rows `stride` elements apart.
-struct AttentionSpan {
-  const void* k;
-  const void* v;
-  int64_t k_stride, v_stride;  // elements between tokens
-  int tokens;
+// The cached keys and values one call of `attend` reads: token t's at k[t] and v[t], [head_dim] each. They lie
+// anywhere, which the hardware's prefetch can't follow: those of the next call are asked for while this one computes.
+struct AttentionTokens {
+  const void* const* k;
+  const void* const* v;
+  int count;
+  const void* const* next_k = nullptr;
+  const void* const* next_v = nullptr;
+  int next = 0;
 };
 
 enum class Unary {
@@ -112,21 +118,23 @@ struct Kernels {
   void (*gemm_f32_plain)(const float* a, int64_t lda, const float* b, int64_t ldb, bool b_transposed, float* c,
                          int64_t ldc, int64_t m, int64_t n, int64_t k);
 
-  // One row → QuantizedRows storage at q [blocks·block], scales [blocks], sums [blocks].
-  void (*quantize_row)(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, int32_t* sums);
-  // c[m, ldc] = x · Wᵀ with int8 activations, exact integer dot products per block, then float in block order.
+  // One row → QuantizedRows storage at q [blocks·block], scales [blocks], sums [blocks]. rest [k], which may be x or
+  // null, gets what was rounded away: x − scale · q, rounded once.
+  void (*quantize_row)(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, float* sums, float* rest);
+  // c[rows / terms, ldc] = x · Wᵀ with int8 activations, exact integer dot products per block, then float in block
+  // order; the terms of a row are added last.
   void (*gemm_nbits_q8)(const QuantizedRows& x, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c,
                         int64_t ldc);
   // The same with float activations (accuracy levels 0 and 1).
   void (*gemm_nbits_f32)(const float* a, int64_t lda, int64_t m, const PackedNBits& w, int64_t panel_begin,
                          int64_t panel_end, float* c, int64_t ldc);
 
-  // Adds `span.tokens` consecutive tokens to the running attention of `heads` query heads that share these keys/values:
+  // Adds consecutive tokens to the running attention of `heads` query heads that share these keys/values:
   // score = (q·k)·scale, softcap·tanh(score/softcap) when softcap > 0; out is rescaled when the maximum grows.
   // q: [heads, q_stride], out: [heads, out_stride] (unnormalised), state: [heads]. The order over tokens is fixed.
-  void (*attend_f32)(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim,
+  void (*attend_f32)(const float* q, int64_t q_stride, int heads, const AttentionTokens& tokens, int64_t head_dim,
                      float scale, float softcap, AttentionState* state, float* out, int64_t out_stride);
-  void (*attend_f16)(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim,
+  void (*attend_f16)(const float* q, int64_t q_stride, int heads, const AttentionTokens& tokens, int64_t head_dim,
                      float scale, float softcap, AttentionState* state, float* out, int64_t out_stride);
 };
 

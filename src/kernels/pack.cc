@@ -1,22 +1,15 @@
 #include "kernels/pack.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 
-#include <fmt/core.h>
-
-#include "base/error.h"
 #include "base/half.h"
 
 namespace nxrt {
 namespace {
 
 constexpr int64_t kColumns = 16;
-constexpr int64_t kHugePage = 2 << 20;
 
 // Rounding to f16 may lose 2^-20 of a value, a few units in the last place of f32: an importer writes an f16 offset as
 // the zero point −offset / scale, and what comes back as −scale · zero_point is within two f32 roundings of the f16 it
@@ -124,21 +117,6 @@ int64_t offset_bytes(const PackedNBits& p) {
 }
 
 }  // namespace
-
-void FreeAligned::operator()(std::byte* p) const noexcept { std::free(p); }
-
-AlignedBytes allocate_aligned(int64_t bytes) {
-  const int64_t alignment = bytes >= kHugePage ? kHugePage : 64;
-  const int64_t rounded = (bytes + 63) / 64 * 64;
-  void* p = nullptr;
-  if (posix_memalign(&p, static_cast<size_t>(alignment), static_cast<size_t>(std::max<int64_t>(rounded, 64))) != 0) {
-    throw Error(Code::out_of_capacity, fmt::format("{} bytes for packed weights can't be had", bytes), {},
-                "use a smaller or more strongly quantized model, or free memory");
-  }
-  // Advice only, for whole huge pages: streaming weights through 4 KiB pages costs a TLB miss per 64 cache lines.
-  if (bytes >= kHugePage) madvise(p, static_cast<size_t>(bytes / kHugePage * kHugePage), MADV_HUGEPAGE);
-  return AlignedBytes(static_cast<std::byte*>(p));
-}
 
 PackedFloats pack_floats(const FloatMatrix& b, Workers& workers) {
   PackedFloats packed{.dtype = b.dtype, .n = b.n, .k = b.k, .data = {}};

@@ -14,20 +14,13 @@
 // Errors:  pack throws Error{out_of_capacity} when memory can't be had.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "base/dtype.h"
 #include "base/workers.h"
+#include "kernels/aligned_bytes.h"
 
 namespace nxrt {
-
-struct FreeAligned {
-  void operator()(std::byte* p) const noexcept;
-};
-using AlignedBytes = std::unique_ptr<std::byte[], FreeAligned>;
-AlignedBytes allocate_aligned(int64_t bytes);
 
 struct PackedFloats {
   DType dtype = DType::f32;  // f32, f16 or bf16

@@ -101,8 +101,11 @@ Kernel prepare(const NodeView& node, Prepare& with) {
   const Tensor* packed = node.constant(1);
   if (!packed) node.unsupported("input 1 (packed_B) is computed at run time, expected an initializer");
   const auto weights = std::make_shared<const PackedNBits>(pack(format, packed->data<uint8_t>(), a, with.workers));
-  const NBitsProduct product = {
-      with.cpu, weights, Activations::f32, 2, "BlockQuantizedMatMul", fmt::format("{} f32", format.name)};
+  const NBitsProduct product = {.cpu = with.cpu,
+                                .parts = {{weights, 2}},
+                                .activations = Activations::f32,
+                                .op = "BlockQuantizedMatMul",
+                                .route = fmt::format("{} f32", format.name)};
   Kernel kernel = [product](const Args& args, Workers& workers) { product.run(args, workers); };
   kernel.workspace = [product](const Args& args, int width) { return product.workspace(args, width); };
   kernel.packed_inputs = {1};

@@ -22,7 +22,6 @@ namespace {
 
 constexpr int kPast = 3, kLengths = 5, kTotal = 6, kCos = 7, kPositions = 9, kBias = 10, kSink = 11, kScale = 12,
               kNorm = 14, kValid = 16;
-constexpr int64_t kSpanTokens = 64;  // keys that one row tile meets before the next span; fixed, so results are too
 
 AttentionConfig config_of(const NodeView& node) {
   const auto width = node.shape(0)[2].constant();
@@ -254,10 +253,10 @@ struct Grouped {
         if (args.has(kBias)) {
           attend_biased(args, cache, b, tile, scratch, scores);
         } else {
-          attend_tile(cpu, config, cache.dtype, tile, scratch, [&](int64_t t) -> AttentionSpan {
+          attend_tile(cpu, config, cache.dtype, tile, scratch, [&](int64_t t) -> CacheSpan {
             const int64_t at = cache.element(b, tile.kv_head, t) * size;
-            return {static_cast<const std::byte*>(cache.k) + at, static_cast<const std::byte*>(cache.v) + at, cache.dim,
-                    cache.dim, static_cast<int>(std::min(kSpanTokens - t % kSpanTokens, tile.tokens - t))};
+            return {static_cast<const std::byte*>(cache.k) + at, static_cast<const std::byte*>(cache.v) + at,
+                    cache.dim * size, tile.tokens - t};
           });
         }
         finish_tile(cpu, config, tile, sinks, scratch, {args.out_dtype(0), args.out(0).p});

@@ -71,10 +71,10 @@ struct SequenceCache {
     return {step.dtype, block(token) + layer.k_offset, block(token) + layer.v_offset, at, at};
   }
   // From `token` to the end of its block.
-  AttentionSpan span(int64_t head, int64_t token) const {
-    const int64_t at = element(head, token) * (step.dtype == DType::f16 ? 2 : 4);
-    return {block(token) + layer.k_offset + at, block(token) + layer.v_offset + at, layer.head_dim, layer.head_dim,
-            static_cast<int>(step.block_tokens - token % step.block_tokens)};
+  CacheSpan span(int64_t head, int64_t token) const {
+    const int64_t size = step.dtype == DType::f16 ? 2 : 4, at = element(head, token) * size;
+    return {block(token) + layer.k_offset + at, block(token) + layer.v_offset + at, layer.head_dim * size,
+            step.block_tokens - token % step.block_tokens};
   }
 };
 

@@ -9,14 +9,15 @@
 namespace nxrt::passes {
 namespace {
 
-// What simplifies comes before what recognises patterns, so that patterns have one form to match; dead code last, so
-// that each round ends with live nodes only. Half weights come before constants are folded, which would widen them.
-constexpr std::array<std::string_view, 13> kOrder = {
-    "fuse_half_weights",   "fold_constants",   "eliminate_identity",
-    "fold_casts",          "fold_transposes",  "eliminate_common_subexpressions",
-    "fuse_rms_norm",       "fuse_gelu",        "fuse_silu",
-    "fuse_silu_mul",       "fuse_matmul_bias", "fuse_skip_norm",
-    "eliminate_dead_code",
+// What simplifies comes before what recognises patterns, so that patterns have one form to match. Half weights come
+// before constants are folded, which would widen them. Products are merged when what follows each alone (a bias, an
+// activation) has been taken in. Dead code last, so that each round ends with live nodes only.
+constexpr std::array<std::string_view, 14> kOrder = {
+    "fuse_half_weights",  "fold_constants",      "eliminate_identity",
+    "fold_casts",         "fold_transposes",     "eliminate_common_subexpressions",
+    "fuse_rms_norm",      "fuse_gelu",           "fuse_silu",
+    "fuse_silu_mul",      "fuse_matmul_bias",    "fuse_skip_norm",
+    "merge_matmul_nbits", "eliminate_dead_code",
 };
 constexpr int kMaxRounds = 16;  // each round shrinks the graph; more would be two passes undoing each other
 

@@ -51,12 +51,18 @@ struct Attention {
     std::vector<Half> k16, v16;
     for (const float x : k) k16.push_back(to_half(x));
     for (const float x : v) v16.push_back(to_half(x));
+    std::vector<const void*> k_rows, v_rows;
+    for (int64_t at = 0; at < tokens * stride; at += stride) {
+      k_rows.push_back(half ? static_cast<const void*>(&k16[at]) : &k[at]);
+      v_rows.push_back(half ? static_cast<const void*>(&v16[at]) : &v[at]);
+    }
     Buffer<float> out(std::vector<float>(count * dim, 0.0f));
     std::vector<AttentionState> state(count);
     for (int t = 0; t < tokens; t += step) {
-      AttentionSpan span{k.data() + t * stride, v.data() + t * stride, stride, stride, std::min(step, tokens - t)};
-      if (half) span.k = k16.data() + t * stride, span.v = v16.data() + t * stride;
-      (half ? cpu.attend_f16 : cpu.attend_f32)(q.data() + first * dim, dim, count, span, dim, scale, softcap,
+      const int left = tokens - t, next = std::min(step, std::max(0, left - step));
+      const AttentionTokens some{&k_rows[t],        &v_rows[t],        std::min(step, left),
+                                 &k_rows[t] + step, &v_rows[t] + step, next};
+      (half ? cpu.attend_f16 : cpu.attend_f32)(q.data() + first * dim, dim, count, some, dim, scale, softcap,
                                                state.data(), out.data(), dim);
     }
     EXPECT_TRUE(out.guards_hold());

@@ -12,7 +12,7 @@ namespace {
 struct Quantized {  // storage of QuantizedRows
   std::vector<int8_t> q;
   std::vector<float> scales;
-  std::vector<int32_t> sums;
+  std::vector<float> sums;
   int64_t rows, k, block;
   QuantizedRows rows_from(int64_t first, int64_t count) const {
     const int64_t blocks = (k + block - 1) / block;
@@ -29,13 +29,13 @@ Quantized quantize(const Kernels& cpu, const std::vector<float>& a, int64_t rows
   const int64_t blocks = (k + block - 1) / block;
   Quantized x{std::vector<int8_t>(rows * blocks * block),
               std::vector<float>(rows * blocks),
-              std::vector<int32_t>(rows * blocks),
+              std::vector<float>(rows * blocks),
               rows,
               k,
               block};
   for (int64_t i = 0; i < rows; ++i) {
     cpu.quantize_row(a.data() + i * k, k, block, x.q.data() + i * blocks * block, x.scales.data() + i * blocks,
-                     x.sums.data() + i * blocks);
+                     x.sums.data() + i * blocks, nullptr);
   }
   return x;
 }
@@ -191,15 +191,17 @@ TEST_P(QuantizeRow, MatchesTheDefinitionBitForBit) {
       const int64_t blocks = (k + block - 1) / block;
       Buffer<int8_t> q(blocks * block), q_expected(blocks * block);
       Buffer<float> scales(blocks), scales_expected(blocks);
-      Buffer<int32_t> sums(blocks), sums_expected(blocks);
+      Buffer<float> sums(blocks), sums_expected(blocks), rest(k), rest_expected(k);
       const Buffer<float> input(std::vector<float>(x.end() - k, x.end()));
       for (const float* from : {input.data(), static_cast<const float*>(x.data())}) {
-        cpu().quantize_row(from, k, block, q.data(), scales.data(), sums.data());
-        definition().quantize_row(from, k, block, q_expected.data(), scales_expected.data(), sums_expected.data());
+        cpu().quantize_row(from, k, block, q.data(), scales.data(), sums.data(), rest.data());
+        definition().quantize_row(from, k, block, q_expected.data(), scales_expected.data(), sums_expected.data(),
+                                  rest_expected.data());
         ASSERT_EQ(q.values(), q_expected.values());
         ASSERT_TRUE(same_bits(scales.values(), scales_expected.values()));
         ASSERT_EQ(sums.values(), sums_expected.values());
-        ASSERT_TRUE(q.guards_hold() && scales.guards_hold() && sums.guards_hold());
+        ASSERT_TRUE(same_bits(rest.values(), rest_expected.values()));
+        ASSERT_TRUE(q.guards_hold() && scales.guards_hold() && sums.guards_hold() && rest.guards_hold());
       }
     }
   }

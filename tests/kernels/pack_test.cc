@@ -91,12 +91,5 @@ TEST(PackFloats, PutsColumnsOfBothOrientationsIntoPanels) {
   }
 }
 
-TEST(AllocateAligned, IsAlignedWhateverTheSize) {
-  for (const int64_t bytes : {int64_t{0}, int64_t{1}, int64_t{65}, int64_t{3} << 20}) {
-    const AlignedBytes p = allocate_aligned(bytes);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(p.get()) % 64, 0u) << bytes;
-  }
-}
-
 }  // namespace
 }  // namespace nxrt

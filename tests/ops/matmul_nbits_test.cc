@@ -80,6 +80,63 @@ TEST_P(MatMulNBits, ARowOfTwoTermsDoesNotDependOnItsNeighbours) {
     EXPECT_EQ(std::memcmp(one.raw(), all.data<float>() + row * kN, kN * 4), 0) << row;
   }
 }
+// The group of `count` products of x [rows, k] whose weights are cut from wide_inputs, and each of them alone.
+struct Group {
+  static constexpr int64_t kK = 64;
+  std::vector<int64_t> columns;
+  std::vector<Tensor> x;                      // A, then B, scales, nothing, nothing, bias of each
+  std::vector<std::vector<Tensor>> products;  // the same as inputs of MatMulNBits
+
+  Group(int64_t rows, std::vector<int64_t> n) : columns(std::move(n)), x({random_f32({rows, kK})}) {
+    for (const int64_t c : columns) {
+      const std::vector<Tensor> one = wide_inputs(1, c, kK);
+      const Tensor bias = random_f32({c});
+      products.push_back({x[0], one[1], one[2], Tensor(), Tensor(), bias});
+      x.insert(x.end(), {one[1], one[2], Tensor(), Tensor(), bias});
+    }
+  }
+  OpRun node(int64_t level, bool gated, const Kernels* cpu) const {
+    OpRun run = wide_node(0, kK, level, cpu);
+    run.domain = "nxrt";
+    run.attributes["N"] = columns;
+    run.attributes["gated"] = int64_t{gated};
+    run.outputs = gated ? 1 : static_cast<int>(columns.size());
+    run.constant_inputs.clear();
+    for (int i = 1; i < static_cast<int>(x.size()); ++i) run.constant_inputs.insert(i);
+    run.width = 3;
+    return run;
+  }
+};
+
+TEST_P(MatMulNBits, AGroupGivesWhatItsProductsGiveAlone) {
+  for (const int64_t rows : {1, 3, 130}) {
+    const Group group(rows, {33, 16, 70});
+    for (const int64_t level : {0, 2, 4}) {
+      SCOPED_TRACE(testing::Message() << rows << " rows, level " << level);
+      const std::vector<Tensor> all = run_op_outputs("MatMulNBitsGroup", group.x, group.node(level, false, &cpu()));
+      ASSERT_EQ(all.size(), 3u);
+      for (size_t i = 0; i < all.size(); ++i) {
+        expect_equal(all[i],
+                     run_op("MatMulNBits", group.products[i], wide_node(group.columns[i], Group::kK, level, &cpu())));
+      }
+    }
+  }
+}
+
+TEST_P(MatMulNBits, AGatedGroupIsTheActivationOfItsProducts) {
+  for (const int64_t rows : {1, 5, 130}) {
+    const Group group(rows, {531, 531});
+    for (const int64_t level : {0, 2, 4}) {
+      SCOPED_TRACE(testing::Message() << rows << " rows, level " << level);
+      std::vector<Tensor> parts;
+      for (const auto& inputs : group.products) {
+        parts.push_back(run_op("MatMulNBits", inputs, wide_node(531, Group::kK, level, &cpu())));
+      }
+      const Tensor expected = run_op("SiluMul", parts, {.domain = "nxrt", .cpu = &cpu()});
+      expect_equal(run_op("MatMulNBitsGroup", group.x, group.node(level, true, &cpu())), expected);
+    }
+  }
+}
 INSTANTIATE_EVERY_ISA(MatMulNBits);
 
 TEST(MatMulNBitsPrepare, SaysWhatIsWrong) {
@@ -94,6 +151,12 @@ TEST(MatMulNBitsPrepare, SaysWhatIsWrong) {
   std::vector<Tensor> narrow = inputs();
   narrow[0] = random_f32({2, 63});
   expect_error(Code::invalid_argument, "expected its last dim to be K = 64", with(32, narrow));
+}
+
+TEST(MatMulNBitsPrepare, AGatedGroupHasTwoEqualProducts) {
+  const Group group(1, {32, 16});
+  expect_error(Code::invalid_argument, "gated is set, expected two equal elements in N",
+               [&] { run_op("MatMulNBitsGroup", group.x, group.node(2, true, nullptr)); });
 }
 
 }  // namespace nxrt::test

@@ -85,6 +85,7 @@ inline Columns fma(Columns a, Columns b, Columns c) {
   return {_mm256_fmadd_ps(a.low, b.low, c.low), _mm256_fmadd_ps(a.high, b.high, c.high)};
 }
 inline Columns to_float(Ints a) { return {_mm256_cvtepi32_ps(a.low), _mm256_cvtepi32_ps(a.high)}; }
+inline Columns operator+(Columns a, Columns b) { return {_mm256_add_ps(a.low, b.low), _mm256_add_ps(a.high, b.high)}; }
 inline Columns operator-(Columns a, Columns b) { return {_mm256_sub_ps(a.low, b.low), _mm256_sub_ps(a.high, b.high)}; }
 inline Columns Nibbles::at(Ints word, int shift) const {
   return to_float(word.masked(shift, 15)) - Columns{less, less};

@@ -66,6 +66,7 @@ struct Columns {
 inline Columns Nibbles::at(Ints word, int shift) const {
   return {_mm512_permutexvar_ps(_mm512_srli_epi32(word.v, static_cast<unsigned>(shift)), table)};
 }
+inline Columns operator+(Columns a, Columns b) { return {_mm512_add_ps(a.v, b.v)}; }
 inline Columns operator-(Columns a, Columns b) { return {_mm512_sub_ps(a.v, b.v)}; }
 inline Columns operator*(Columns a, Columns b) { return {_mm512_mul_ps(a.v, b.v)}; }
 inline Columns fma(Columns a, Columns b, Columns c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }

@@ -9,24 +9,32 @@
 
 namespace nxrt::portable {
 
-inline constexpr int64_t kTileTokens = 64;
+inline constexpr int kTileTokens = 64;
 
 struct AttentionCall {
   const float* q;
   int64_t q_stride;
-  int64_t k_stride, v_stride, head_dim;
+  int64_t head_dim;
   float scale, softcap;
   AttentionState* state;
   float* out;
   int64_t out_stride;
 };
 
+// Asks the second-level cache for a row.
+template <class T>
+void prefetch_row(const void* row, int64_t head_dim) {
+  const char* bytes = static_cast<const char*>(row);
+  for (int64_t i = 0; i < head_dim * static_cast<int64_t>(sizeof(T)); i += 64) __builtin_prefetch(bytes + i, 0, 2);
+}
+
 // scores[h][t] = q[h]·k[t]: four tokens at a time, whose horizontal sums cost little more than one.
 template <class F32, class T, int heads>
-void score_tile(const AttentionCall& call, const T* k, int64_t tokens, float (*scores)[kTileTokens]) {
-  for (int64_t t = 0; t < tokens; t += 4) {
+void score_tile(const AttentionCall& call, const AttentionTokens& tokens, float (*scores)[kTileTokens]) {
+  for (int t = 0; t < tokens.count; t += 4) {
     const T* row[4];
-    for (int u = 0; u < 4; ++u) row[u] = k + (t + u < tokens ? t + u : t) * call.k_stride;
+    for (int u = 0; u < 4; ++u) row[u] = static_cast<const T*>(tokens.k[t + u < tokens.count ? t + u : t]);
+    for (int u = t; u < t + 4 && u < tokens.next; ++u) prefetch_row<T>(tokens.next_k[u], call.head_dim);
     F32 products[heads][4];
     for (int h = 0; h < heads; ++h) {
       for (int u = 0; u < 4; ++u) products[h][u] = F32::zero();
@@ -77,7 +85,7 @@ float weigh_tile(const AttentionCall& call, int64_t tokens, AttentionState& stat
 
 // out[h] = out[h] · shrink[h] + Σ weights[h][t] · v[t], along the tokens.
 template <class F32, class T, int heads>
-void mix_tile(const AttentionCall& call, const T* v, int64_t tokens, const float (*weights)[kTileTokens],
+void mix_tile(const AttentionCall& call, const AttentionTokens& tokens, const float (*weights)[kTileTokens],
               const float* shrink) {
   const auto mix = [&](auto first, auto... rest) {
     constexpr int width = 1 + sizeof...(rest);
@@ -89,8 +97,10 @@ void mix_tile(const AttentionCall& call, const T* v, int64_t tokens, const float
       };
       (begin(first), ..., begin(rest));
     }
-    for (int64_t t = 0; t < tokens; ++t) {
-      const F32 values[width] = {first.load(v + t * call.v_stride), rest.load(v + t * call.v_stride)...};
+    for (int t = 0; t < tokens.count; ++t) {
+      const T* v = static_cast<const T*>(tokens.v[t]);
+      const F32 values[width] = {first.load(v), rest.load(v)...};
+      if (first.i == 0 && t < tokens.next) prefetch_row<T>(tokens.next_v[t], call.head_dim);
       for (int h = 0; h < heads; ++h) {
         const F32 weight = F32::fill(weights[h][t]);
         for (int u = 0; u < width; ++u) total[h][u] = fma(weight, values[u], total[h][u]);
@@ -112,32 +122,34 @@ void mix_tile(const AttentionCall& call, const T* v, int64_t tokens, const float
 }
 
 template <class F32, class T, int heads>
-void attend_heads(const AttentionCall& call, const AttentionSpan& span) {
-  const T* k = static_cast<const T*>(span.k);
-  const T* v = static_cast<const T*>(span.v);
+void attend_heads(const AttentionCall& call, const AttentionTokens& tokens) {
   alignas(64) float scores[heads][kTileTokens];
   float shrink[heads];
-  for (int64_t t = 0; t < span.tokens; t += kTileTokens) {
-    const int64_t tokens = span.tokens - t < kTileTokens ? span.tokens - t : kTileTokens;
-    score_tile<F32, T, heads>(call, k + t * span.k_stride, tokens, scores);
-    for (int h = 0; h < heads; ++h) shrink[h] = weigh_tile<F32>(call, tokens, call.state[h], scores[h]);
-    mix_tile<F32, T, heads>(call, v + t * span.v_stride, tokens, scores, shrink);
+  for (int t = 0; t < tokens.count; t += kTileTokens) {
+    const int count = tokens.count - t < kTileTokens ? tokens.count - t : kTileTokens;
+    const int next = t == 0 ? tokens.next : 0;
+    const AttentionTokens some = {tokens.k + t, tokens.v + t, count, tokens.next_k, tokens.next_v, next};
+    score_tile<F32, T, heads>(call, some, scores);
+    for (int h = 0; h < heads; ++h) shrink[h] = weigh_tile<F32>(call, count, call.state[h], scores[h]);
+    mix_tile<F32, T, heads>(call, some, scores, shrink);
   }
 }
 
 template <class F32, class T>
-void attend(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim, float scale,
+void attend(const float* q, int64_t q_stride, int heads, const AttentionTokens& tokens, int64_t head_dim, float scale,
             float softcap, AttentionState* state, float* out, int64_t out_stride) noexcept {
   int width = 0;
   for (int h = 0; h < heads; h += width) {
-    const AttentionCall call{q + h * q_stride, q_stride,  span.k_stride,        span.v_stride, head_dim, scale,
-                             softcap,          state + h, out + h * out_stride, out_stride};
+    const AttentionCall call{q + h * q_stride,     q_stride,  head_dim, scale, softcap, state + h,
+                             out + h * out_stride, out_stride};
+    AttentionTokens some = tokens;
+    if (h > 0) some.next = 0;
     width = heads - h < F32::heads ? heads - h : F32::heads;
-    if (width == 1) attend_heads<F32, T, 1>(call, span);
-    if (width == 2) attend_heads<F32, T, 2>(call, span);
+    if (width == 1) attend_heads<F32, T, 1>(call, some);
+    if (width == 2) attend_heads<F32, T, 2>(call, some);
     if constexpr (F32::heads == 4) {
-      if (width == 3) attend_heads<F32, T, 3>(call, span);
-      if (width == 4) attend_heads<F32, T, 4>(call, span);
+      if (width == 3) attend_heads<F32, T, 3>(call, some);
+      if (width == 4) attend_heads<F32, T, 4>(call, some);
     }
   }
 }

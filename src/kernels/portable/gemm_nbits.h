@@ -9,6 +9,9 @@
 
 namespace nxrt::portable {
 
+inline int64_t at_least(int64_t low, int64_t x) { return x < low ? low : x; }
+inline int64_t at_most(int64_t high, int64_t x) { return x < high ? x : high; }
+
 // A Dot whose small sums never overflow.
 inline constexpr int64_t kUnlimited = INT64_MAX;
 
@@ -16,28 +19,23 @@ inline constexpr int64_t kUnlimited = INT64_MAX;
 template <class Columns, ZeroPoints zeros>
 struct BlockScales {
   using Ints = typename Columns::Ints;
-  Columns scale, offset;
-  Ints zero;
+  Columns scale, offset, less_zero;
 
   BlockScales(const PackedNBits& w, int64_t panel, int64_t block) {
     const int64_t at = (panel * w.blocks() + block) * kPanel;
     scale = element(w, w.scales.get(), at);
-    if constexpr (zeros == ZeroPoints::middle) zero = Ints::fill(1 << (w.bits - 1));
-    if constexpr (zeros == ZeroPoints::integers) zero = Ints::widen(w.offsets.get() + at);
-    if constexpr (zeros == ZeroPoints::offsets) zero = Ints::zero(), offset = element(w, w.offsets.get(), at);
+    if constexpr (zeros == ZeroPoints::middle) less_zero = Columns::broadcast(static_cast<float>(-(1 << (w.bits - 1))));
+    if constexpr (zeros == ZeroPoints::integers)
+      less_zero = Columns::zero() - to_float(Ints::widen(w.offsets.get() + at));
+    if constexpr (zeros == ZeroPoints::offsets) less_zero = Columns::zero(), offset = element(w, w.offsets.get(), at);
   }
 
-  // Where the integer sum of a block starts, so that it ends as Σ (q − zero)·x, and what that sum is worth.
-  Ints begin(int32_t sum, int bits) const {
-    if constexpr (zeros == ZeroPoints::middle) return Ints::fill(-(sum * (1 << (bits - 1))));
-    if constexpr (zeros == ZeroPoints::integers) return Ints::zero() - zero * Ints::fill(sum);
-    return Ints::zero();
-  }
-  Columns value(Ints products, int32_t sum) const {
-    if constexpr (zeros == ZeroPoints::offsets) {
-      return fma(scale, to_float(products), offset * Columns::broadcast(static_cast<float>(sum)));
-    }
-    return scale * to_float(products);
+  // What Σ q·x is worth, given Σ x: scale · Σ (q − zero)·x + offset · Σ x. The integers are exact in floats: they stay
+  // below 256 · 255 · 128 < 2^24.
+  Columns value(Ints products, float sum) const {
+    const Columns sums = Columns::broadcast(sum);
+    if constexpr (zeros == ZeroPoints::offsets) return fma(scale, to_float(products), offset * sums);
+    return scale * fma(less_zero, sums, to_float(products));
   }
 
  private:
@@ -98,21 +96,22 @@ void nbits_q8_tile(const QuantizedRows& x, int64_t row, const PackedNBits& w, in
     Dot::prefetch(data, w.block_bytes());
     const BlockScales<Columns, zeros> s(w, panel, b);
     typename Columns::Ints products[rows];
-    for (int r = 0; r < rows; ++r) products[r] = s.begin(x.sums[(row + r) * blocks + b], w.bits);
+    for (int r = 0; r < rows; ++r) products[r] = Columns::Ints::zero();
     dot_block<Dot, rows>(data, w.bits, w.block, q + b * w.block, stride, products);
     for (int r = 0; r < rows; ++r) {
       const int64_t at = (row + r) * blocks + b;
       total[r] = fma(Columns::broadcast(x.scales[at]), s.value(products[r], x.sums[at]), total[r]);
     }
   }
-  for (int r = 0; r < rows; ++r) total[r].store(c + r * ldc, width < kPanel ? width : kPanel);
+  if (rows % 2 == 0 && x.terms == 2) {
+    for (int r = 0; r + 1 < rows; r += 2) (total[r] + total[r + 1]).store(c + r / 2 * ldc, at_most(kPanel, width));
+  } else {
+    for (int r = 0; r < rows; ++r) total[r].store(c + r * ldc, at_most(kPanel, width));
+  }
 }
 
 // Cache blocking: weights of a group of panels stay in L2 while chunks of rows, that fit L1, pass over them.
 inline constexpr int64_t kGroupBytes = 256 << 10, kChunkBytes = 20 << 10;
-
-inline int64_t at_least(int64_t low, int64_t x) { return x < low ? low : x; }
-inline int64_t at_most(int64_t high, int64_t x) { return x < high ? x : high; }
 
 template <class Columns, class Dot>
 void gemm_nbits_q8(const QuantizedRows& x, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c,
@@ -124,7 +123,7 @@ void gemm_nbits_q8(const QuantizedRows& x, const PackedNBits& w, int64_t panel_b
     const auto one_panel = [&](int64_t begin, int64_t rows, int64_t panel) {
       each_row_block<Dot::kRows>(rows, [&](int64_t r, auto count) {
         const int64_t row = begin + r;
-        float* to = c + row * ldc + panel * kPanel;
+        float* to = c + row / x.terms * ldc + panel * kPanel;
         nbits_q8_tile<Columns, Dot, decltype(count)::value, decltype(zeros)::value>(x, row, w, panel, to, ldc);
       });
     };
@@ -141,13 +140,12 @@ template <int bits, class Columns, int rows, ZeroPoints zeros>
 void dot_block_f32(const uint8_t* data, int64_t count, const BlockScales<Columns, zeros>& s, const float* a,
                    int64_t lda, Columns* sum) {
   using Ints = typename Columns::Ints;
-  const Columns zero = to_float(s.zero);
   const typename Columns::Nibbles nibbles(zeros == ZeroPoints::middle ? 8.0f : 0.0f);
   const auto step = [&](const Ints& word, int64_t i, int shift) {
     Columns q;
-    if constexpr (bits == 8) q = to_float(word.byte(shift)) - zero;
+    if constexpr (bits == 8) q = to_float(word.byte(shift)) + s.less_zero;
     if constexpr (bits == 4) q = nibbles.at(word, shift);
-    if constexpr (bits == 4 && zeros == ZeroPoints::integers) q = q - zero;
+    if constexpr (bits == 4 && zeros == ZeroPoints::integers) q = q + s.less_zero;
     const Columns value = zeros == ZeroPoints::offsets ? fma(s.scale, q, s.offset) : q;
     for (int r = 0; r < rows; ++r) sum[r] = fma(Columns::broadcast(a[r * lda + i]), value, sum[r]);
   };

@@ -92,7 +92,8 @@ void rope(const float* x, const float* cos, const float* sin, float* y, int64_t 
 }
 
 template <class F32>
-void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, float* scale, int32_t* sum_out) noexcept {
+void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, float* scale, float* sum_out,
+                    float* rest) noexcept {
   F32 largest_magnitude = F32::zero(), poison = F32::zero();
   each_vector<F32>(count, [&](auto at) {
     const F32 v = at.load(x);
@@ -104,26 +105,29 @@ void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, flo
   const bool usable = finite && inverse < __builtin_inff();
   *scale = !finite ? __builtin_nanf("") : usable ? top / 127.0f : 0.0f;
   F32 sum_of_q = F32::zero();  // whole numbers below 2^24: exact
-  const auto quantize = [&](F32 v, int64_t i) {
-    const F32 t = v * F32::fill(inverse);
+  const F32 step = neg(F32::fill(*scale));
+  each_vector<F32>(usable ? count : 0, [&](auto at) {
+    const F32 v = at.load(x), t = v * F32::fill(inverse);
     // Half away from zero. The largest float below ½ keeps ½ − ulp from being carried to 1.
     const F32 whole = trunc(t + copysign(F32::fill(0.49999997f), t));
     sum_of_q = sum_of_q + whole;
-    whole.store_int8(q + i);
-  };
+    whole.store_int8(q + at.i);
+    if (rest) at.store(fma(step, whole + F32::zero(), v), rest);  // −0 is 0 as an int8
+  });
   const int64_t filled = usable ? count : 0;
-  each_vector<F32>(filled, [&](auto at) { quantize(at.load(x), at.i); });
+  if (rest && !usable) each_vector<F32>(count, [&](auto at) { at.store(fma(step, F32::zero(), at.load(x)), rest); });
   for (int64_t i = (filled + F32::lanes - 1) / F32::lanes * F32::lanes; i < block; i += F32::lanes) {
     F32::zero().store_int8(q + i);
   }
-  *sum_out = static_cast<int32_t>(sum(sum_of_q));
+  *sum_out = sum(sum_of_q);
 }
 
 template <class F32>
-void quantize_row(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, int32_t* sums) noexcept {
+void quantize_row(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, float* sums,
+                  float* rest) noexcept {
   for (int64_t begin = 0, b = 0; begin < k; begin += block, ++b) {
     const int64_t count = begin + block <= k ? block : k - begin;
-    quantize_block<F32>(x + begin, count, block, q + begin, scales + b, sums + b);
+    quantize_block<F32>(x + begin, count, block, q + begin, scales + b, sums + b, rest ? rest + begin : nullptr);
   }
 }
 

@@ -28,14 +28,12 @@ void attend_one(float s, const T* v, int64_t dim, AttentionState& state, float* 
 }
 
 template <class T>
-void attend(const float* q, int64_t q_stride, int heads, const AttentionSpan& span, int64_t head_dim, float scale,
+void attend(const float* q, int64_t q_stride, int heads, const AttentionTokens& tokens, int64_t head_dim, float scale,
             float softcap, AttentionState* state, float* out, int64_t out_stride) noexcept {
-  const T* k = static_cast<const T*>(span.k);
-  const T* v = static_cast<const T*>(span.v);
   for (int h = 0; h < heads; ++h) {
-    for (int t = 0; t < span.tokens; ++t) {
-      const float s = score(q + h * q_stride, k + t * span.k_stride, head_dim, scale, softcap);
-      attend_one(s, v + t * span.v_stride, head_dim, state[h], out + h * out_stride);
+    for (int t = 0; t < tokens.count; ++t) {
+      const float s = score(q + h * q_stride, static_cast<const T*>(tokens.k[t]), head_dim, scale, softcap);
+      attend_one(s, static_cast<const T*>(tokens.v[t]), head_dim, state[h], out + h * out_stride);
     }
   }
 }

@@ -48,7 +48,7 @@ void gemm_f32_plain(const float* a, int64_t lda, const float* b, int64_t ldb, bo
   }
 }
 
-void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, float* scale, int32_t* sum) noexcept {
+void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, float* scale, float* sum) noexcept {
   float top = 0.0f;
   bool finite = true;
   for (int64_t i = 0; i < count; ++i) {
@@ -59,17 +59,19 @@ void quantize_block(const float* x, int64_t count, int64_t block, int8_t* q, flo
   const float inverse = 127.0f / top;
   const bool usable = finite && std::isfinite(inverse);
   *scale = !finite ? NAN : usable ? top / 127.0f : 0.0f;
-  *sum = 0;
+  *sum = 0.0f;
   for (int64_t i = 0; i < block; ++i) {
     q[i] = usable && i < count ? static_cast<int8_t>(std::round(x[i] * inverse)) : int8_t{0};
-    *sum += q[i];
+    *sum += static_cast<float>(q[i]);
   }
 }
 
-void quantize_row(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, int32_t* sums) noexcept {
+void quantize_row(const float* x, int64_t k, int64_t block, int8_t* q, float* scales, float* sums,
+                  float* rest) noexcept {
   for (int64_t begin = 0, b = 0; begin < k; begin += block, ++b) {
     quantize_block(x + begin, std::min(block, k - begin), block, q + begin, scales + b, sums + b);
   }
+  for (int64_t i = 0; rest && i < k; ++i) rest[i] = std::fma(-scales[i / block], static_cast<float>(q[i]), x[i]);
 }
 
 // Where weight (i, j) of a panel's block lies: i along k, j the column.
@@ -103,11 +105,11 @@ float nbits_q8_output(const QuantizedRows& x, int64_t row, const PackedNBits& w,
   for (int64_t b = 0; b < w.blocks(); ++b) {
     const int64_t at = row * x.blocks() + b;
     const Column column(w, panel, b, j);
-    int32_t products = -column.zero * x.sums[at];
+    int32_t products = -column.zero * static_cast<int32_t>(x.sums[at]);
     for (int64_t i = 0; i < w.block; ++i) products += weight(w, w.block_data(panel, b), i, j) * x.q[at * x.block + i];
     float value = column.scale * static_cast<float>(products);
     if (w.zeros == ZeroPoints::offsets) {
-      value = std::fma(column.scale, static_cast<float>(products), column.offset * static_cast<float>(x.sums[at]));
+      value = std::fma(column.scale, static_cast<float>(products), column.offset * x.sums[at]);
     }
     total = std::fma(x.scales[at], value, total);
   }
@@ -116,9 +118,11 @@ float nbits_q8_output(const QuantizedRows& x, int64_t row, const PackedNBits& w,
 
 void gemm_nbits_q8(const QuantizedRows& x, const PackedNBits& w, int64_t panel_begin, int64_t panel_end, float* c,
                    int64_t ldc) noexcept {
-  for (int64_t i = 0; i < x.rows; ++i) {
+  for (int64_t i = 0; i < x.rows / x.terms; ++i) {
     for (int64_t j = panel_begin * kPanel; j < std::min(w.n, panel_end * kPanel); ++j) {
-      c[i * ldc + j] = nbits_q8_output(x, i, w, j / kPanel, j % kPanel);
+      float* to = c + i * ldc + j;
+      *to = nbits_q8_output(x, i * x.terms, w, j / kPanel, j % kPanel);
+      if (x.terms == 2) *to += nbits_q8_output(x, i * 2 + 1, w, j / kPanel, j % kPanel);
     }
   }
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "ops/op.h"
 #include "ops/support/rotary.h"
@@ -109,27 +110,58 @@ void load_tile(const Kernels& cpu, const AttentionConfig& config, const Projecti
   std::fill_n(scratch.states, tile.rows * group, AttentionState());
 }
 
-// span_at(t) gives the keys and values from token t on that lie together, `tokens` of them, of kv head tile.kv_head.
+// Keys and values that lie together: `tokens` rows, `stride` bytes apart.
+struct CacheSpan {
+  const std::byte* k;
+  const std::byte* v;
+  int64_t stride;
+  int64_t tokens;
+};
+
+// Where the rows of the tokens [begin, end) lie.
+struct TokenRows {
+  static constexpr int64_t kMost = 64;
+  const void* k[kMost];
+  const void* v[kMost];
+  int64_t begin = 0, end = 0;
+
+  int64_t count() const { return end - begin; }
+  // The tokens from `from` on, to the next multiple of kMost or to `last`.
+  template <class SpanAt>
+  void load(int64_t from, int64_t last, SpanAt&& span_at) {
+    begin = from, end = std::min(last, from - from % kMost + kMost);
+    for (int64_t t = begin; t < end;) {
+      const CacheSpan span = span_at(t);
+      for (int64_t i = 0; i < span.tokens && t < end; ++i, ++t) {
+        k[t - begin] = span.k + i * span.stride;
+        v[t - begin] = span.v + i * span.stride;
+      }
+    }
+  }
+};
+
+// span_at(t) gives the keys and values from token t on that lie together, of kv head tile.kv_head.
 template <class SpanAt>
 void attend_tile(const Kernels& cpu, const AttentionConfig& config, DType cache, const QueryTile& tile,
                  const TileScratch& scratch, SpanAt&& span_at) {
   const auto attend = cache == DType::f16 ? cpu.attend_f16 : cpu.attend_f32;
-  const int64_t size = cache == DType::f16 ? 2 : 4, dim = config.head_dim, group = config.group();
-  const int64_t last = tile.end_of(config, tile.rows - 1);
-  for (int64_t t = tile.begin_of(config, 0); t < last;) {
-    const AttentionSpan whole = span_at(t);
-    for (int64_t r = 0; r < tile.rows; ++r) {
-      const int64_t from = std::max(t, tile.begin_of(config, r)),
-                    to = std::min(t + whole.tokens, tile.end_of(config, r));
+  const int64_t dim = config.head_dim, last = tile.end_of(config, tile.rows - 1);
+  TokenRows first, second, *here = &first, *next = &second;
+  for (here->load(tile.begin_of(config, 0), last, span_at); here->begin < last; std::swap(here, next)) {
+    next->load(here->end, last, span_at);
+    const auto range = [&](int64_t r) {
+      return std::pair(std::max(here->begin, tile.begin_of(config, r)), std::min(here->end, tile.end_of(config, r)));
+    };
+    for (int64_t r = 0, end = 0; r < tile.rows; r = end) {
+      const auto [from, to] = range(r);
+      for (end = r + 1; end < tile.rows && range(end) == std::pair(from, to);) ++end;
       if (from >= to) continue;
-      AttentionSpan seen = whole;
-      seen.k = static_cast<const std::byte*>(whole.k) + (from - t) * whole.k_stride * size;
-      seen.v = static_cast<const std::byte*>(whole.v) + (from - t) * whole.v_stride * size;
-      seen.tokens = static_cast<int>(to - from);
-      attend(scratch.q + r * group * dim, dim, static_cast<int>(group), seen, dim, config.scale, config.softcap,
-             scratch.states + r * group, scratch.out + r * group * dim, dim);
+      const int64_t skipped = from - here->begin, head = r * config.group(), heads = (end - r) * config.group();
+      const AttentionTokens seen = {here->k + skipped, here->v + skipped, static_cast<int>(to - from),
+                                    next->k,           next->v,           r == 0 ? static_cast<int>(next->count()) : 0};
+      attend(scratch.q + head * dim, dim, static_cast<int>(heads), seen, dim, config.scale, config.softcap,
+             scratch.states + head, scratch.out + head * dim, dim);
     }
-    t += whole.tokens;
   }
 }
 
