@@ -124,8 +124,9 @@ class Connection : public ConnectionHandle {
   }
 
   void close_if_idle() override {
-    if (idle_) tcp_layer().cancel();
+    if (idle_since_) tcp_layer().cancel();
   }
+  std::optional<Clock::time_point> idle_since() const override { return idle_since_; }
 
   void give_up(const ApiError& reason) override {
     if (pending_ != nullptr) pending_->give_up(reason);
@@ -182,12 +183,12 @@ class Connection : public ConnectionHandle {
   }
 
   asio::awaitable<bool> read(Parser& parser) {
-    idle_ = true;
+    idle_since_ = Clock::now();
     tcp_layer().expires_after(buffer_.size() == 0 ? loop_.options.idle_timeout : loop_.options.header_timeout);
     beast::error_code error;
     if (loop_.draining) co_return false;
     if (buffer_.size() == 0) error = co_await first_bytes();
-    idle_ = false;
+    idle_since_.reset();
     if (error) co_return false;
     {
       const Deadline deadline(*this, loop_.options.header_timeout);
@@ -355,7 +356,8 @@ class Connection : public ConnectionHandle {
   std::shared_ptr<LoopWakeup> wakeup_;
   PendingReply* pending_ = nullptr;
   EventSource* events_ = nullptr;
-  bool idle_ = true, keep_alive_ = true, version_11_ = true, head_only_ = false, timed_out_ = false;
+  std::optional<Clock::time_point> idle_since_ = Clock::now();
+  bool keep_alive_ = true, version_11_ = true, head_only_ = false, timed_out_ = false;
 };
 }  // namespace
 

@@ -40,6 +40,8 @@ class ConnectionHandle {
  public:
   virtual ~ConnectionHandle() = default;
   virtual void close_if_idle() = 0;
+  // Since when it has been silent between two requests; empty: it is in the middle of one.
+  virtual std::optional<std::chrono::steady_clock::time_point> idle_since() const = 0;
   virtual void give_up(const ApiError& reason) = 0;  // its answer ends with this
 };
 

@@ -1,5 +1,6 @@
 #include "serve/http_server.h"
 
+#include <algorithm>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -81,16 +82,31 @@ class HttpServer::Loop : public std::enable_shared_from_this<Loop> {
 
   asio::awaitable<void> accept() {
     while (acceptor_.is_open()) {
+      const auto [stopped] = co_await acceptor_.async_wait(tcp::acceptor::wait_read, kTuple);
+      if (stopped) co_return;
+      co_await wait_for_room();
       auto [error, socket] = co_await acceptor_.async_accept(kTuple);
       if (error == asio::error::operation_aborted) co_return;
-      const bool full = static_cast<int>(loop_.connections.size()) >= loop_.options.max_connections;
-      if (error || full) {  // out of descriptors, or of our own limit: those that are here go first
-        asio::steady_timer pause(loop_.io, std::chrono::milliseconds(error ? 100 : 10));
+      if (error) {  // out of descriptors: those that are here go first
+        asio::steady_timer pause(loop_.io, std::chrono::milliseconds(100));
         co_await pause.async_wait(kTuple);
         continue;
       }
       // What a connection couldn't handle ends that connection alone.
       asio::co_spawn(loop_.io, serve_connection(loop_, std::move(socket)), [](const std::exception_ptr&) {});
+    }
+  }
+
+  // The newcomer waits in the kernel's queue while the house is full, and whoever has been silent the longest between
+  // two requests makes room: connections that are merely kept open keep nobody out.
+  asio::awaitable<void> wait_for_room() {
+    while (acceptor_.is_open() && static_cast<int>(loop_.connections.size()) >= loop_.options.max_connections) {
+      const auto longest = std::ranges::min_element(loop_.connections, {}, [](const ConnectionHandle* connection) {
+        return connection->idle_since().value_or(std::chrono::steady_clock::time_point::max());
+      });
+      (*longest)->close_if_idle();
+      asio::steady_timer pause(loop_.io, std::chrono::milliseconds(10));
+      co_await pause.async_wait(kTuple);
     }
   }
 

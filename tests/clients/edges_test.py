@@ -101,6 +101,18 @@ class SlowRequests(EdgeCase):
         self.assertEqual(read_to_end(connection), b"")
         self.assertGreater(time.monotonic() - began, 1.5)
 
+    def test_silent_connections_keep_nobody_out(self):
+        held = [self.dial() for _ in range(64)]
+        newcomers = [self.dial() for _ in range(8)]
+        began = time.monotonic()
+        for newcomer in newcomers:
+            newcomer.sendall(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        for newcomer in newcomers:
+            self.assertIn(b" 200 ", read_to_end(newcomer))
+        self.assertLess(time.monotonic() - began, 1.5, "they waited for the silent ones' timeout")
+        held[-1].sendall(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        self.assertIn(b" 200 ", read_to_end(held[-1]), "the one that was silent the shortest was closed")
+
 
 class LargeRequests(EdgeCase):
     arguments = ["--body-limit", "64KiB"]

@@ -211,6 +211,21 @@ TEST_F(Http, AStalledReaderKeepsNothing) {
   EXPECT_NE(all.find("output buffer stayed full"), std::string::npos);
 }
 
+TEST_F(Http, ASilentConnectionMakesRoom) {
+  start({.max_connections = 2});
+  Client first = client(), second = client();
+  for (Client* one : {&first, &second}) {
+    one->send(kHealth);
+    EXPECT_EQ(one->reply().first, "HTTP/1.1 200 OK");
+  }
+  Client newcomer = client();
+  newcomer.send(kHealth);
+  EXPECT_EQ(newcomer.reply().first, "HTTP/1.1 200 OK");
+  EXPECT_EQ(first.rest(), "") << "the one that was silent the longest goes";
+  second.send(kHealth);
+  EXPECT_EQ(second.reply().first, "HTTP/1.1 200 OK");
+}
+
 TEST_F(Http, AnswersTakeTheirTimeOrEnd) {
   start({.request_timeout = 1s, .ping = 300ms});
   bench_->before_step = [](const Step&) { std::this_thread::sleep_for(700ms); };
