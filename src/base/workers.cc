@@ -28,7 +28,8 @@ void pause() {
 // Spins, then blocks, until `word` differs from `old`.
 void wait_for_change(const std::atomic<uint32_t>& word, uint32_t old, std::chrono::microseconds spin) {
   const auto begin = std::chrono::steady_clock::now();
-  for (auto waited = begin - begin; waited < spin; waited = std::chrono::steady_clock::now() - begin) {
+  std::chrono::steady_clock::duration waited(0);
+  for (; waited < spin; waited = std::chrono::steady_clock::now() - begin) {
     if (waited > kBeforeYielding) std::this_thread::yield();
     for (int i = 0; i < kPausesBetweenLooksAtTheClock; ++i) {
       if (word.load(std::memory_order_acquire) != old) return;

@@ -58,7 +58,7 @@ CompletionCall CompletionCall::parse(std::string_view body, const CallLimits& li
   call.session_id = fields.text("session_id").value_or("");
   call.echo = fields.boolean("echo").value_or(false);
   if (const auto top = fields.integer("logprobs", 0, 20)) call.logprobs = static_cast<int>(*top);
-  if (const Json* suffix = fields.find("suffix"); suffix != nullptr && *suffix != "") {
+  if (const Json* suffix = fields.find("suffix"); suffix != nullptr && *suffix != Json("")) {
     throw ApiError::unsupported("suffix", "suffix is not supported by this server: leave it out");
   }
   call.sampling.emplace(fields, limits.max_output_tokens, call.echo ? 0 : 1);  // echo alone scores the prompt

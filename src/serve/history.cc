@@ -13,7 +13,7 @@ bool is_system(const Json& message) { return has_role(message, "system") || has_
 
 Json field(const Json& message, const char* name) {
   const auto it = message.find(name);
-  return it == message.end() || *it == "" ? Json(nullptr) : *it;
+  return it == message.end() || *it == Json("") ? Json(nullptr) : *it;
 }
 
 bool same_message(const Json& a, const Json& b) {

@@ -56,7 +56,7 @@ class SessionService::Record : public TurnRecord {
   }
 
  private:
-  void take(SplitText text) {
+  void take(const SplitText& text) {
     text_.reasoning += text.reasoning;
     text_.content += text.content;
   }
