@@ -28,7 +28,7 @@ TEST(Chat, WholeAndStreamedAgree) {
   body["stream"] = true;
   body["stream_options"] = {{"include_usage", true}};
   const Reading stream = bench.post("/v1/chat/completions", body);
-  EXPECT_EQ(stream.joined(), choice["message"]["content"]);
+  EXPECT_EQ(Json(stream.joined()), choice["message"]["content"]);
   EXPECT_EQ(stream.events.front()["choices"][0]["delta"], Json({{"role", "assistant"}, {"content", ""}}));
   int finishes = 0;
   for (const Json& event : stream.events) {
@@ -174,7 +174,7 @@ TEST(Completions, ManyPromptsAreAllAnswered) {
       finishes += !event["choices"][0]["finish_reason"].is_null();
     }
     EXPECT_EQ(finishes, count);
-    for (size_t i = 0; i < count; ++i) EXPECT_EQ(texts[static_cast<int>(i)], whole.body["choices"][i]["text"]);
+    for (size_t i = 0; i < count; ++i) EXPECT_EQ(Json(texts[static_cast<int>(i)]), whole.body["choices"][i]["text"]);
   }
 }
 
