@@ -196,7 +196,7 @@ TEST(Completions, LogprobsHaveTheirOwnForm) {
       text += logprobs["tokens"][i].get<std::string>();
       if (i > 0) EXPECT_EQ(logprobs["top_logprobs"][i].size(), 3u);
     }
-    EXPECT_EQ(text, whole.body["choices"][0]["text"]);
+    EXPECT_EQ(Json(text), whole.body["choices"][0]["text"]);
     body["stream"] = true;
     Json tokens = Json::array();
     for (const Json& event : bench.post("/v1/completions", body).events) {
