@@ -23,12 +23,12 @@ std::vector<int> breakers(const Json& value) {
 }
 
 TEST(SamplingFields, DryBreakersAreIdsOrTexts) {
-  EXPECT_THAT(breakers({7, 9}), ElementsAre(7, 9));
-  EXPECT_THAT(breakers({"\n", ":"}), ElementsAre('\n', ':'));
-  EXPECT_THAT(breakers({5, "*"}), ElementsAre(5, '*'));
-  EXPECT_THAT(breakers({"ab"}), ElementsAre('b'));  // no token holds both: it ends with this one
-  for (const Json& wrong : {Json({""}), Json({1.5}), Json({-1}), Json({nullptr}), Json("text"),
-                            Json({std::string(65, 'a')}), Json(Json::array_t(257, 1))}) {
+  EXPECT_THAT(breakers(Json::array({7, 9})), ElementsAre(7, 9));
+  EXPECT_THAT(breakers(Json::array({"\n", ":"})), ElementsAre('\n', ':'));
+  EXPECT_THAT(breakers(Json::array({5, "*"})), ElementsAre(5, '*'));
+  EXPECT_THAT(breakers(Json::array({"ab"})), ElementsAre('b'));  // no token holds both: it ends with this one
+  for (const Json& wrong : {Json::array({""}), Json::array({1.5}), Json::array({-1}), Json::array({nullptr}),
+                            Json("text"), Json::array({std::string(65, 'a')}), Json(Json::array_t(257, 1))}) {
     EXPECT_THROW(breakers(wrong), ApiError) << wrong;
   }
 }
