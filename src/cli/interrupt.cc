@@ -1,5 +1,6 @@
 #include "cli/interrupt.h"
 
+#include <termios.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,21 +11,26 @@
 namespace genai::cli {
 namespace {
 
-std::atomic<bool> cooperative{false};
-std::atomic<bool> raised{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "read and written in a signal handler");
+std::atomic<int> scopes{0};
+std::atomic<bool> raised{false}, end_wanted{false}, modes_kept{false};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "read and written in a signal handler");
+termios modes;
 
-void on_interrupt(int) {
-  if (!cooperative.load() || raised.exchange(true)) ::_exit(kInterrupted);
+[[noreturn]] void end(int code) {
+  if (modes_kept.load()) ::tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+  ::_exit(code);
+}
+
+void on_interrupt(int number) {
+  if (number != SIGINT) end_wanted.store(true);
+  if (scopes.load() == 0 || raised.exchange(true)) end(kInterrupted);
 }
 
 // Never ends the program inside a scope: cleaning up may write to the same broken pipe again.
 void on_broken_pipe(int number) {
-  if (cooperative.load()) {
-    raised.store(true);
-  } else {
-    ::_exit(128 + number);
-  }
+  if (scopes.load() == 0) end(128 + number);
+  raised.store(true);
 }
 
 }  // namespace
@@ -43,12 +49,20 @@ void install_interrupt_handler() {
 }
 
 CooperativeInterrupt::CooperativeInterrupt() {
-  raised.store(false);
-  cooperative.store(true);
+  if (scopes.load() == 0) clear();
+  ++scopes;
 }
 
-CooperativeInterrupt::~CooperativeInterrupt() { cooperative.store(false); }
+CooperativeInterrupt::~CooperativeInterrupt() { --scopes; }
 
 bool CooperativeInterrupt::pending() { return raised.load(); }
+bool CooperativeInterrupt::wants_end() { return end_wanted.load(); }
+void CooperativeInterrupt::clear() { raised.store(false); }
+
+RestoredTerminal::RestoredTerminal() { modes_kept.store(::tcgetattr(STDIN_FILENO, &modes) == 0); }
+
+RestoredTerminal::~RestoredTerminal() {
+  if (modes_kept.exchange(false)) ::tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+}
 
 }  // namespace genai::cli

@@ -1,6 +1,7 @@
 // The chat as a person meets it: keys typed into a terminal.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -40,6 +41,41 @@ TEST(RunInTerminal, CtrlDEndsAndTheHistoryIsKept) {
   std::ifstream file(home.path / ".onnx-genai_history");
   const std::string history(std::istreambuf_iterator<char>(file), {});
   EXPECT_NE(history.find("hello"), std::string::npos);
+}
+
+// The first answer takes a moment: the keys arrive while no prompt waits for them.
+TEST(RunInTerminal, WhatIsTypedDuringAnAnswerWaitsForThePrompt) {
+  const ScratchFolder home;
+  Terminal terminal({"run", kModel, "--max-tokens", "60", "--ignore-eos"}, home.path.string());
+  ASSERT_TRUE(terminal.shows("> ")) << terminal.screen();
+  terminal.type("hello\n/stats\n");
+  terminal.type(kCtrlD);
+  EXPECT_EQ(terminal.wait(), kOk) << terminal.screen();
+  EXPECT_NE(terminal.screen().find("figures are on"), std::string::npos) << terminal.screen();
+}
+
+TEST(RunInTerminal, CtrlCBetweenTwoPromptsIsOneAtThePrompt) {
+  for (int i = 0; i < 5; ++i) {
+    const ScratchFolder home;
+    Terminal terminal({"run", kModel, "--max-tokens", "3"}, home.path.string());
+    ASSERT_TRUE(terminal.shows("> ")) << terminal.screen();
+    terminal.type("/stats\n");
+    ASSERT_TRUE(terminal.shows("figures are on")) << terminal.screen();
+    terminal.type(kCtrlC);  // the prompt may be there or not
+    ASSERT_TRUE(terminal.shows("Ctrl-C again")) << terminal.screen();
+    terminal.type("/exit\n");
+    EXPECT_EQ(terminal.wait(), kOk);
+  }
+}
+
+TEST(RunInTerminal, ATerminationEndsItAtThePrompt) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const ScratchFolder home;
+    Terminal terminal({"run", kModel, "--max-tokens", "3"}, home.path.string());
+    ASSERT_TRUE(terminal.shows("> ")) << terminal.screen();
+    terminal.signal(signal);
+    EXPECT_EQ(terminal.wait(), kInterrupted) << terminal.screen();
+  }
 }
 
 TEST(RunInTerminal, CharactersOfSeveralBytesCanBeTyped) {

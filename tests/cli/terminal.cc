@@ -38,6 +38,8 @@ void Terminal::type(const std::string& keys) {
   EXPECT_EQ(::write(terminal_, keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
 }
 
+void Terminal::signal(int number) { EXPECT_EQ(::kill(pid_, number), 0); }
+
 bool Terminal::read_some() {
   pollfd stream{terminal_, POLLIN, 0};
   std::array<char, 4096> buffer{};

@@ -15,6 +15,7 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   void type(const std::string& keys);
+  void signal(int number);
   bool shows(const std::string& text);  // waits for it (at most 60 s), from what the last call found on
   int wait();                           // the exit code, 128 + n when signal n ended it
   const std::string& screen() const { return screen_; }

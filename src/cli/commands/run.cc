@@ -76,10 +76,10 @@ class Chat {
       std::fprintf(stderr, "%s, /help for help\n", model_.loaded.spec.folder.filename().c_str());
     int worst = kOk;
     for (bool again = false;;) {
-      const std::optional<std::string> line = lines_.read(prompt_.c_str());
+      const std::optional<std::string> line = lines_.read(prompt_);
       if (lines_.interrupted()) {
         std::fprintf(stderr, again ? "\n" : "\nCtrl-C again, Ctrl-D or /exit ends the chat.\n");
-        if (std::exchange(again, true)) return kInterrupted;
+        if (std::exchange(again, true) || CooperativeInterrupt::wants_end()) return kInterrupted;
         continue;
       }
       again = false;
@@ -133,9 +133,11 @@ class Chat {
     });
     std::printf("\n");
     std::fflush(stdout);
-    if (interrupt.pending()) std::fprintf(stderr, "(stopped)\n");
+    const bool stopped = interrupt.pending();
+    if (stopped) std::fprintf(stderr, "(stopped)\n");
     if (stats_) std::fprintf(stderr, "%s\n", statistics_line(answer.usage, answer.timings).c_str());
-    return !interrupt.pending();
+    if (!CooperativeInterrupt::wants_end()) CooperativeInterrupt::clear();
+    return !stopped;
   }
 
   OpenedModel model_;
