@@ -2,6 +2,7 @@
 
 #include <histedit.h>
 #include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -48,6 +49,9 @@ class LineReader::Editor {
     el_set(edit_, EL_PROMPT_ESC, prompt_of, '\1');
     // Between two lines: no echo, and keys as they come, or a Ctrl-D typed early would be lost.
     el_set(edit_, EL_SETTY, "-x", "-icanon", "-echo", nullptr);
+    // While a line is edited, a Ctrl-C doesn't empty the terminal's buffer: between poll() and read() that would leave
+    // the read waiting. line() empties it.
+    el_set(edit_, EL_SETTY, "-d", "+noflsh", nullptr);
     HistEvent event;
     history(history_, &event, H_SETSIZE, kHistoryLines);
     el_set(edit_, EL_HIST, history, history_);
@@ -112,6 +116,7 @@ std::optional<std::string> LineReader::line(const std::string& prompt) {
   interrupted_ = CooperativeInterrupt::pending();
   if (!interrupted_) return text;
   CooperativeInterrupt::clear();
+  ::tcflush(STDIN_FILENO, TCIFLUSH);
   return {};
 }
 
