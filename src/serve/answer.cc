@@ -63,7 +63,7 @@ class AnswerStream : public EventSource {
   }
 
   bool all_read() const {
-    for (const Ticket& ticket : answers_.tickets) {
+    for (const TurnTicket& ticket : answers_.tickets) {
       if (!ticket.done()) return false;
     }
     return true;
@@ -95,7 +95,7 @@ class WholeAnswer : public PendingReply {
       if (failure_->retry_after_s) reply.headers = {{"Retry-After", std::to_string(*failure_->retry_after_s)}};
       return reply;
     }
-    for (const Ticket& ticket : answers_.tickets) {
+    for (const TurnTicket& ticket : answers_.tickets) {
       if (!ticket.done()) return std::nullopt;
     }
     return Reply{.body = dump(answers_.shape->body())};

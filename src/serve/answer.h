@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "gen/ticket.h"
 #include "serve/api_error.h"
 #include "serve/http.h"
+#include "serve/turn_ticket.h"
 
 namespace genai::serve {
 
@@ -29,7 +29,7 @@ class Shape {
 };
 
 struct Answers {
-  std::vector<Ticket> tickets;
+  std::vector<TurnTicket> tickets;
   int per_ticket = 1;  // answers of each; choice = ticket · per_ticket + event.index
   std::unique_ptr<Shape> shape;
 };

@@ -90,6 +90,7 @@ void Metrics::write(std::string& out) const {
   first_token.write(out, "time_to_first_token_seconds", "From the request to its first token.");
   inter_token.write(out, "inter_token_latency_seconds", "Between two tokens of an answer.");
   end_to_end.write(out, "e2e_request_latency_seconds", "From the request to its last token.");
+  journal_sync.write(out, "journal_sync_seconds", "A durable session's turn on its way to the disk.");
 }
 
 }  // namespace genai::serve

@@ -32,7 +32,7 @@ class Metrics {
   void request(std::string_view endpoint, int status);
   void refusal(std::string_view code);
 
-  Histogram first_token, inter_token, end_to_end;
+  Histogram first_token, inter_token, end_to_end, journal_sync;
   std::atomic<int64_t> prompt_tokens{0}, completion_tokens{0}, cached_tokens{0}, prefix_lookups{0}, prefix_hits{0};
   std::atomic<int64_t> stalled{0}, cancelled{0}, failed{0}, journal_failures{0};
   std::atomic<int64_t> connections{0};

@@ -39,6 +39,7 @@ void Server::stop() {
   begin_stop();
   sessions_.stop();
   hub_.unload_all();
+  sessions_.finish_writing();
 }
 
 }  // namespace genai::serve

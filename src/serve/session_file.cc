@@ -3,15 +3,16 @@
 #include <openssl/sha.h>
 
 #include <cstring>
-#include <limits>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "serve/api_error.h"
 
 namespace genai::serve {
 namespace {
-constexpr std::string_view kJournalMagic = "GENAIJ01", kSnapshotMagic = "GENAIS01";
-constexpr size_t kSumBytes = 8;  // of the SHA-256, for a record
+constexpr std::string_view kJournalMagic = "GENAIJ02", kSnapshotMagic = "GENAIS01";
+constexpr std::string_view kFirstJournalMagic = "GENAIJ01";  // each change repeated all turn ends
+constexpr size_t kSumBytes = 8;                              // of the SHA-256, for a record
 constexpr size_t kHeadBytes = sizeof(uint32_t) + kSumBytes;
 
 [[noreturn]] void corrupt(const std::string& what) { throw Error(Code::corrupt, what, kSessionFile); }
@@ -101,10 +102,11 @@ std::vector<TurnEnd> turns_at(const Json& json, const char* key) {
   return turns;
 }
 
-void apply(Conversation& conversation, const Json& change) {
-  const int64_t keep_tokens = count_at(change, "keep_tokens"), keep_messages = count_at(change, "keep_messages");
-  if (keep_tokens > static_cast<int64_t>(conversation.tokens.size()) ||
-      keep_messages > static_cast<int64_t>(conversation.messages.size())) {
+void apply(Conversation& conversation, const Json& change, bool repeats_turns) {
+  const int64_t keep_tokens = count_at(change, "keep_tokens"), keep_messages = count_at(change, "keep_messages"),
+                keep_turns = repeats_turns ? 0 : count_at(change, "keep_turns");
+  if (keep_tokens > std::ssize(conversation.tokens) || keep_messages > std::ssize(conversation.messages) ||
+      keep_turns > std::ssize(conversation.turns)) {
     corrupt("a record continues what isn't there");
   }
   conversation.tokens.resize(static_cast<size_t>(keep_tokens));
@@ -112,7 +114,9 @@ void apply(Conversation& conversation, const Json& change) {
   conversation.tokens.insert(conversation.tokens.end(), tokens.begin(), tokens.end());
   conversation.messages.erase(conversation.messages.begin() + keep_messages, conversation.messages.end());
   for (const Json& message : array_at(change, "messages")) conversation.messages.push_back(message);
-  conversation.turns = turns_at(change, "turns");
+  conversation.turns.resize(static_cast<size_t>(keep_turns));
+  const std::vector<TurnEnd> turns = turns_at(change, "turns");
+  conversation.turns.insert(conversation.turns.end(), turns.begin(), turns.end());
 }
 }  // namespace
 
@@ -127,13 +131,15 @@ std::string journal_head(const Session& session, const std::string& fingerprint)
 std::string journal_change(const Change& change) {
   return record({{"keep_tokens", change.keep_tokens},
                  {"keep_messages", change.keep_messages},
+                 {"keep_turns", change.keep_turns},
                  {"tokens", ids_json(change.tokens)},
                  {"messages", change.messages},
                  {"turns", turns_json(change.turns)}});
 }
 
 Journal read_journal(std::string_view bytes) {
-  if (!bytes.starts_with(kJournalMagic)) corrupt("it doesn't begin as a session journal does");
+  const bool first_version = bytes.starts_with(kFirstJournalMagic);
+  if (!first_version && !bytes.starts_with(kJournalMagic)) corrupt("it doesn't begin as a session journal does");
   std::string_view rest = bytes.substr(kJournalMagic.size());
   const std::optional<Json> head = next_record(rest);
   if (!head) corrupt("its first record is damaged");
@@ -143,7 +149,9 @@ Journal read_journal(std::string_view bytes) {
   journal.stored.owner = text_at(*head, "owner");
   journal.stored.model = text_at(*head, "model");
   journal.stored.created = count_at(*head, "created");
-  while (const std::optional<Json> change = next_record(rest)) apply(journal.stored.conversation, *change);
+  while (const std::optional<Json> change = next_record(rest)) {
+    apply(journal.stored.conversation, *change, first_version);
+  }
   return journal;
 }
 

@@ -1,6 +1,7 @@
 // The bytes of durable sessions: a journal that grows by one record per finished turn, and a snapshot with the keys and
-// values. Every record carries its length and a checksum; a torn tail is where a crash was and is ignored, anything
-// else that doesn't fit is corrupt.
+// values. A journal's record holds what is new and how much of the old stays: it doesn't grow with the conversation.
+// Every record carries its length and a checksum; a torn tail is where a crash was and is ignored, anything else that
+// doesn't fit is corrupt. Journals of the first version (GENAIJ01) are read too.
 //
 // Threads: pure functions. Errors: read_* throw Error{corrupt} saying what is wrong.
 #pragma once
@@ -18,10 +19,10 @@ namespace genai::serve {
 std::string journal_head(const Session& session, const std::string& fingerprint);
 
 struct Change {
-  int64_t keep_tokens = 0, keep_messages = 0;  // of what was there
-  std::vector<TokenId> tokens;                 // appended
-  Json messages = Json::array();               // appended
-  std::vector<TurnEnd> turns;                  // all of them, afterwards
+  int64_t keep_tokens = 0, keep_messages = 0, keep_turns = 0;  // of what was there
+  std::vector<TokenId> tokens;                                 // these three are appended
+  Json messages = Json::array();
+  std::vector<TurnEnd> turns;
 };
 std::string journal_change(const Change& change);
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
+#include <future>
+#include <iterator>
 
 #include "serve/api_error.h"
 #include "serve/attempt.h"
@@ -17,19 +20,32 @@ void check_position(int64_t position, const Session& session) {
                               fmt::format("position is {}, expected 0 to {}, the session's tokens", position, tokens));
 }
 
-Change whole(const Conversation& conversation) {
-  return {.tokens = conversation.tokens, .messages = conversation.messages, .turns = conversation.turns};
+constexpr std::chrono::seconds kDiskWait(5);
+constexpr int kMostWaitingFiles = 512;
+
+ApiError disk_is_slow() {
+  return ApiError::unavailable("session_disk_slow",
+                               "the disk of --session-dir takes what is written too slowly; try again later");
+}
+
+// Back to the beginning that `conversation` is.
+Change rewound_to(const Conversation& conversation) {
+  return {.keep_tokens = std::ssize(conversation.tokens),
+          .keep_messages = std::ssize(conversation.messages),
+          .keep_turns = std::ssize(conversation.turns)};
 }
 }  // namespace
 
 // A turn of a session, written down as it goes.
 class SessionService::Record : public TurnRecord {
  public:
-  Record(SessionService& service, std::shared_ptr<Session> session, const ServedModel& model, TurnPlan plan)
+  Record(SessionService& service, std::shared_ptr<Session> session, const ServedModel& model, TurnPlan plan,
+         std::shared_ptr<EndGate> gate)
       : service_(service),
         session_(std::move(session)),
         plan_(std::move(plan)),
-        split_(model.think_open, model.think_close, plan_.thinks_first) {}
+        split_(model.think_open, model.think_close, plan_.thinks_first),
+        gate_(std::move(gate)) {}
 
   void add(const Event& event) override {
     if (event.token.valid()) generated_.push_back(event.token);
@@ -40,7 +56,8 @@ class SessionService::Record : public TurnRecord {
     take(split_.finish());
     Conversation& conversation = session_->conversation;
     Change change{.keep_tokens = plan_.keep,
-                  .keep_messages = static_cast<int64_t>(conversation.messages.size()),
+                  .keep_messages = std::ssize(conversation.messages),
+                  .keep_turns = std::ssize(conversation.turns),
                   .tokens = plan_.prompt,
                   .messages = std::move(plan_.messages)};
     change.tokens.insert(change.tokens.end(), generated_.begin(), generated_.end());
@@ -48,11 +65,10 @@ class SessionService::Record : public TurnRecord {
     conversation.tokens.resize(static_cast<size_t>(change.keep_tokens));
     conversation.tokens.insert(conversation.tokens.end(), change.tokens.begin(), change.tokens.end());
     for (const Json& message : change.messages) conversation.messages.push_back(message);
-    conversation.turns.push_back(
-        {static_cast<int64_t>(conversation.tokens.size()), static_cast<int64_t>(conversation.messages.size())});
-    change.turns = conversation.turns;
+    change.turns = {{std::ssize(conversation.tokens), std::ssize(conversation.messages)}};
+    conversation.turns.push_back(change.turns.back());
     session_->publish();
-    service_.journal(*session_, change);
+    service_.journal(session_, change, [gate = gate_] { gate->open(); });
   }
 
  private:
@@ -72,6 +88,7 @@ class SessionService::Record : public TurnRecord {
   ReasoningSplitter split_;
   SplitText text_;
   std::vector<TokenId> generated_;
+  const std::shared_ptr<EndGate> gate_;
 };
 
 SessionService::SessionService(SessionOptions options, ModelHub& hub, Metrics& metrics, Log log)
@@ -79,10 +96,19 @@ SessionService::SessionService(SessionOptions options, ModelHub& hub, Metrics& m
       hub_(hub),
       metrics_(metrics),
       log_(std::move(log)),
-      store_(options_.directory ? std::optional<SessionStore>(*options_.directory) : std::nullopt),
+      store_(options_.directory ? std::optional<SessionStore>(std::in_place, *options_.directory, options_.force)
+                                : std::nullopt),
       registry_(
           options_.most, [this](HeldSession held) { close(std::move(held)); },
-          store_ ? SessionRegistry::Load([this](const SessionId& id) { return load(id); }) : nullptr) {}
+          store_ ? SessionRegistry::Load([this](const SessionId& id) { return load(id); }) : nullptr) {
+  if (!store_ || !options_.force) return;
+  disk_.emplace([this](int descriptor) {
+    const auto began = std::chrono::steady_clock::now();
+    const bool forced = options_.force(descriptor);
+    metrics_.journal_sync.observe(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    return forced;
+  });
+}
 
 std::optional<SessionRegistry::Stored> SessionService::load(const SessionId& id) const {
   std::optional<Journal> journal = store_->load(id);
@@ -90,6 +116,7 @@ std::optional<SessionRegistry::Stored> SessionService::load(const SessionId& id)
 }
 
 HeldSession SessionService::begin(const SessionId& id, const std::string& owner, const std::string& model) {
+  if (disk_ && disk_->waiting() >= kMostWaitingFiles) throw disk_is_slow();
   HeldSession held = registry_.open(id, owner, model);
   const std::string& own = held.session->placement.model;
   if (own != model) {
@@ -133,23 +160,34 @@ ContextImage SessionService::kept_image(const Session& session, const ServedMode
 }
 
 std::unique_ptr<TurnRecord> SessionService::record(std::shared_ptr<Session> session, const ServedModel& model,
-                                                   TurnPlan plan) {
-  return std::make_unique<Record>(*this, std::move(session), model, std::move(plan));
+                                                   TurnPlan plan, std::shared_ptr<EndGate> gate) {
+  return std::make_unique<Record>(*this, std::move(session), model, std::move(plan), std::move(gate));
 }
 
 // A record that a failed write has torn hides those after it, so the journal is then written anew.
-void SessionService::journal(Session& session, const Change& change) noexcept {
-  if (!store_ || (!session.unwritten.load() && store_->append(session, change))) return;
-  write_down(session);
+void SessionService::journal(const std::shared_ptr<Session>& session, const Change& change,
+                             std::function<void()> is_durable) noexcept {
+  std::unique_ptr<OutputFile> written;
+  if (store_ && !session->unwritten.load()) written = store_->append(*session, change);
+  if (!written) write_down(*session);
+  if (!written || !disk_) return is_durable();
+  disk_->later(std::move(written), [this, session, is_durable = std::move(is_durable)](bool forced) {
+    if (!forced) in_memory_alone(*session, Error(Code::io, "its journal can't be forced to the disk"));
+    is_durable();
+  });
 }
 
 void SessionService::write_down(Session& session) noexcept {
   if (!store_) return;
   const std::optional<Error> failure = attempt([&] { store_->begin(session, session.fingerprint); });
-  session.unwritten.store(failure.has_value());
-  if (!failure) return;
+  if (failure) return in_memory_alone(session, *failure);
+  session.unwritten.store(false);
+}
+
+void SessionService::in_memory_alone(Session& session, const Error& why) noexcept {
+  session.unwritten.store(true);
   ++metrics_.journal_failures;
-  note("can't be written and is in memory alone", session, *failure);
+  note("can't be written and is in memory alone", session, why);
 }
 
 void SessionService::note(const std::string& what, const Session& session, const Error& failure) noexcept {
@@ -194,6 +232,10 @@ void SessionService::remove(const SessionId& id, const std::string& owner) {
   HeldSession held = registry_.take_for_close(id, owner, [&] {
     if (store_) store_->remove(id);
   });
+  const std::optional<Error> failure = attempt([&] {
+    if (store_) store_->force_folder();
+  });
+  if (failure) note("is deleted, which may not be on the disk", *held.session, *failure);
   held.session->conversation.tokens.clear();  // nothing of it is kept
   close(std::move(held));
 }
@@ -233,7 +275,9 @@ std::shared_ptr<Session> SessionService::rewind(const SessionId& id, const std::
   model->driver->rewind(held.lease, position);
   held.session->conversation.rewind(position);
   held.session->publish();
-  journal(*held.session, whole(held.session->conversation));
+  auto durable = std::make_shared<std::promise<void>>();
+  journal(held.session, rewound_to(held.session->conversation), [durable] { durable->set_value(); });
+  if (durable->get_future().wait_for(kDiskWait) == std::future_status::timeout) throw disk_is_slow();
   return held.session;
 }
 
@@ -288,6 +332,10 @@ void SessionService::look_after() {
   for (HeldSession& held : to_close) close(std::move(held));
   for (const HeldSession& held : registry_.lease_unwritten()) write_down(*held.session);
   if (options_.ttl_s > 0) registry_.evict_idle(std::time(nullptr) - options_.ttl_s);
+}
+
+void SessionService::finish_writing() {
+  if (disk_) disk_->finish();
 }
 
 void SessionService::stop() {

@@ -16,6 +16,7 @@
 #include "serve/session_registry.h"
 #include "serve/session_store.h"
 #include "serve/turn_listener.h"
+#include "serve/turn_ticket.h"
 
 namespace genai::serve {
 
@@ -23,6 +24,7 @@ struct SessionOptions {
   int most = 256;
   int64_t ttl_s = 0;                               // 0: never
   std::optional<std::filesystem::path> directory;  // durable sessions
+  ForceToDisk force = force_to_disk;               // null: a turn's end doesn't wait for the disk
 };
 
 // How a turn changes its session once its answer is complete.
@@ -45,7 +47,9 @@ class SessionService {
   HeldSession begin(const SessionId& id, const std::string& owner, const std::string& model);
   // Gives it a context in the engine, from what is stored if it has none.
   void wake(const HeldSession& held, ServedModel& model);
-  std::unique_ptr<TurnRecord> record(std::shared_ptr<Session> session, const ServedModel& model, TurnPlan plan);
+  // `gate` opens when the finished turn is as durable as the options ask.
+  std::unique_ptr<TurnRecord> record(std::shared_ptr<Session> session, const ServedModel& model, TurnPlan plan,
+                                     std::shared_ptr<EndGate> gate);
 
   void close(HeldSession held) noexcept;                           // its context goes; durable files stay
   void discard(const std::shared_ptr<Session>& session) noexcept;  // if no turn of it has ended: it goes altogether
@@ -56,8 +60,9 @@ class SessionService {
   std::shared_ptr<Session> save(const SessionId& id, const std::string& owner);
   std::shared_ptr<Session> restore(const SessionId& id, const std::string& owner);
 
-  void look_after();  // now and then: closes the idle, writes what couldn't be written
-  void stop();        // keeps what durable sessions hold, for the next start
+  void look_after();      // now and then: closes the idle, writes what couldn't be written
+  void stop();            // keeps what durable sessions hold, for the next start
+  void finish_writing();  // afterwards, when no engine runs any more
 
  private:
   class Record;
@@ -65,7 +70,9 @@ class SessionService {
   std::shared_ptr<ServedModel> model_of(const HeldSession& held) const;  // null: it has no context anywhere
   ContextImage kept_image(const Session& session, const ServedModel& model) const;
   std::optional<SessionRegistry::Stored> load(const SessionId& id) const;
-  void journal(Session& session, const Change& change) noexcept;
+  void journal(const std::shared_ptr<Session>& session, const Change& change,
+               std::function<void()> is_durable) noexcept;
+  void in_memory_alone(Session& session, const Error& why) noexcept;
   void write_down(Session& session) noexcept;
   void close_later(HeldSession held);
   void note(const std::string& what, const Session& session, const Error& failure) noexcept;
@@ -78,6 +85,7 @@ class SessionService {
   SessionRegistry registry_;
   std::mutex mutex_;
   std::vector<HeldSession> to_close_;  // unbound, on an engine that stands still; their leases go before the registry
+  std::optional<DiskSync> disk_;       // last: what waits in it uses the rest
 };
 
 }  // namespace genai::serve

@@ -6,50 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include "serve/api_error.h"
+#include "serve/attempt.h"
 
 namespace genai::serve {
 namespace {
-[[noreturn]] void fail(const char* doing) {
-  throw Error(Code::io, fmt::format("a session file can't be {}: {}", doing, std::strerror(errno)), "--session-dir");
-}
-
 const char* suffix_of(SessionStore::Kind kind) { return kind == SessionStore::Kind::saved ? ".saved" : ".kv"; }
-
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(count));
-  }
-  return true;
-}
-
-class File {
- public:
-  File(const std::filesystem::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0600)) {
-    if (fd_ < 0) fail("opened");
-  }
-  ~File() { ::close(fd_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  void write(std::string_view bytes) {
-    if (!write_all(fd_, bytes)) fail("written");
-  }
-  void sync() {
-    if (::fsync(fd_) != 0) fail("written to the disk");
-  }
-
- private:
-  int fd_;
-};
 
 // The name under which a file is written; nothing stays behind under it.
 class Partial {
@@ -62,16 +27,6 @@ class Partial {
   std::string path_;
 };
 
-void write_whole(const std::filesystem::path& path, std::string_view bytes) {
-  const Partial partial(path);
-  {
-    File file(partial.path(), O_WRONLY | O_CREAT | O_TRUNC);
-    file.write(bytes);
-    file.sync();
-  }
-  if (::rename(partial.path().c_str(), path.c_str()) != 0) fail("renamed");
-}
-
 std::optional<std::string> read_whole(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return std::nullopt;
@@ -79,7 +34,8 @@ std::optional<std::string> read_whole(const std::filesystem::path& path) {
 }
 }  // namespace
 
-SessionStore::SessionStore(std::filesystem::path folder) : folder_(std::move(folder)) {
+SessionStore::SessionStore(std::filesystem::path folder, ForceToDisk force)
+    : folder_(std::move(folder)), force_(std::move(force)) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error || ::access(folder_.c_str(), W_OK | X_OK) != 0) {
@@ -96,6 +52,23 @@ std::filesystem::path SessionStore::file(const SessionId& id, const char* suffix
   return folder_ / (name + suffix);
 }
 
+void SessionStore::write_whole(const std::filesystem::path& path, std::string_view bytes) const {
+  const Partial partial(path);
+  {
+    OutputFile file(partial.path(), O_WRONLY | O_CREAT | O_TRUNC);
+    file.write(bytes);
+    if (force_ && !force_(file.descriptor())) fail_on_file("written to the disk");
+  }
+  if (::rename(partial.path().c_str(), path.c_str()) != 0) fail_on_file("renamed");
+  force_folder();
+}
+
+void SessionStore::force_folder() const {
+  if (!force_) return;
+  const OutputFile folder(folder_, O_RDONLY | O_DIRECTORY);
+  if (!force_(folder.descriptor())) fail_on_file("written to the disk");
+}
+
 void SessionStore::begin(const Session& session, const std::string& fingerprint) {
   const Conversation& conversation = session.conversation;
   std::string bytes = journal_head(session, fingerprint);
@@ -106,12 +79,14 @@ void SessionStore::begin(const Session& session, const std::string& fingerprint)
   write_whole(file(session.id, ".journal"), bytes);
 }
 
-bool SessionStore::append(const Session& session, const Change& change) noexcept {
-  const std::string bytes = journal_change(change);
-  const int fd = ::open(file(session.id, ".journal").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return false;
-  const bool whole = write_all(fd, bytes);
-  return ::close(fd) == 0 && whole;
+std::unique_ptr<OutputFile> SessionStore::append(const Session& session, const Change& change) noexcept {
+  std::unique_ptr<OutputFile> written;
+  const std::optional<Error> failure = attempt([&] {
+    auto file = std::make_unique<OutputFile>(this->file(session.id, ".journal"), O_WRONLY | O_APPEND);
+    file->write(journal_change(change));
+    written = std::move(file);
+  });
+  return failure ? nullptr : std::move(written);
 }
 
 std::optional<Journal> SessionStore::load(const SessionId& id) const {

@@ -77,8 +77,9 @@ void TurnStart::check_length(int64_t prompt_tokens, const char* field) const {
   if (prompt_tokens >= context) throw ApiError::context_length(prompt_tokens, context, field);
 }
 
-Ticket TurnStart::run(TurnPlan plan, Request request) {
+TurnTicket TurnStart::run(TurnPlan plan, Request request) {
   std::unique_ptr<TurnRecord> record;
+  std::shared_ptr<EndGate> gate;
   if (held_) {
     plan.keep = common_beginning(held_->session->conversation.tokens, plan.prompt);
     plan.prompt.erase(plan.prompt.begin(), plan.prompt.begin() + plan.keep);
@@ -86,17 +87,20 @@ Ticket TurnStart::run(TurnPlan plan, Request request) {
     server_.sessions().wake(*held_, *model_);
   }
   request.prompt = plan.prompt;
-  if (held_) record = server_.sessions().record(held_->session, *model_, std::move(plan));
+  if (held_) {
+    gate = std::make_shared<EndGate>(http_.wakeup);
+    record = server_.sessions().record(held_->session, *model_, std::move(plan), gate);
+  }
   request.listener =
       std::make_shared<TurnListener>(http_.wakeup, server_.metrics(), server_.options().log, std::move(record));
   request.guard = http_.slot.lock();
-  if (!held_) return model_->driver->generate(std::nullopt, std::move(request));
+  if (!held_) return {model_->driver->generate(std::nullopt, std::move(request)), nullptr};
   Refused refused{server_.sessions(), held_->made ? held_->session : nullptr};
   SessionLease lease = std::move(held_->lease);
   held_.reset();
   Ticket ticket = model_->driver->generate(std::move(lease), std::move(request));
   refused.session = nullptr;
-  return ticket;
+  return {std::move(ticket), std::move(gate)};
 }
 
 }  // namespace genai::serve

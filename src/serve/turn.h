@@ -6,6 +6,7 @@
 #pragma once
 
 #include "serve/server.h"
+#include "serve/turn_ticket.h"
 
 namespace genai::serve {
 
@@ -28,7 +29,7 @@ class TurnStart {
   std::string session_id() const { return held_ ? held_->session->id.text() : std::string(); }
 
   // plan.prompt are all the tokens; what the session's context already begins with is not sent again.
-  Ticket run(TurnPlan plan, Request request);
+  TurnTicket run(TurnPlan plan, Request request);
   void check_length(int64_t prompt_tokens, const char* field) const;
 
  private:

@@ -27,7 +27,7 @@ struct Flags {
   std::vector<std::string> origins;
   int header_timeout = 30, idle_timeout = 120, drain = 10, request_timeout = 0;
   int max_output_tokens = 0;
-  bool insecure = false;
+  bool insecure = false, session_sync = true;
 };
 
 void add_network(CLI::App& app, Flags& flags) {
@@ -85,6 +85,9 @@ void add_rules(CLI::App& app, Flags& flags) {
       ->group(group);
   app.add_option("--session-dir", flags.session_dir, "Keep sessions in this folder: they survive restarts")
       ->group(group);
+  app.add_flag("--session-sync,!--no-session-sync", flags.session_sync,
+               "Show a session's turn as ended only once the disk has it: it then survives a power failure")
+      ->group(group);
   app.add_flag("--metrics,!--no-metrics", flags.server.metrics, "Offer /metrics")->group(group);
 }
 
@@ -109,6 +112,7 @@ ServerOptions server_options(const Flags& flags) {
   options.max_loaded_models = flags.models.max_loaded;
   options.limits.max_output_tokens = flags.max_output_tokens;
   if (!flags.session_dir.empty()) options.sessions.directory = flags.session_dir;
+  if (!flags.session_sync) options.sessions.force = nullptr;
   if (!flags.api_key_file.empty()) options.keys = serve::ApiKeys(flags.api_key_file);
   options.origins = serve::Origins(flags.origins);
   options.log = [](const std::string& line) { std::fprintf(stderr, "error: %s\n", line.c_str()); };
