@@ -197,7 +197,8 @@ struct Grouped {
       for (int64_t i = begin; i < end; ++i)
         fill_cache(args, p, cache, i / config.kv_heads, i % config.kv_heads, worker);
     });
-    workers.everyone([&](int worker) { attend_all(args, p, cache, sinks, worker, workers.width()); });
+    std::atomic<int64_t> next{0};
+    workers.everyone([&](int worker) { attend_all(args, p, cache, sinks, worker, Turn(next)); });
   }
 
  private:
@@ -239,18 +240,19 @@ struct Grouped {
   }
 
   void attend_all(const Args& args, const Projections& p, const Cache& cache, const float* sinks, int worker,
-                  int width) const {
+                  Turn turn) const {
     const int64_t size = bits_of(cache.dtype) / 8, s = args.shape(0)[1], columns = config.heads * config.head_dim;
     std::byte* bytes = worker_bytes_of(args, worker);
     const TileScratch scratch(config, bytes);
     float* scores = reinterpret_cast<float*>(bytes + TileScratch::bytes(config));
-    int64_t turn = 0;
     for (int64_t b = 0; b < args.shape(0)[0]; ++b) {
       const QueryTile rows = rows_of(args, cache, b);
-      each_tile_of(rows, config.kv_heads, turn, worker, width, [&](const QueryTile& tile) {
+      each_tile_of(rows, config.kv_heads, [&](const QueryTile& tile) {
+        if (!turn.taken()) return;
         load_tile(cpu, config, p, tile, scratch,
                   [&](int64_t r) { return position_of(args, rows, tile.first_row - rows.first_row + r); });
         if (args.has(kBias)) {
+          clear(config, tile.rows * config.group(), scratch.total);
           attend_biased(args, cache, b, tile, scratch, scores);
         } else {
           attend_tile(cpu, config, cache.dtype, tile, scratch, [&](int64_t t) -> CacheSpan {
@@ -259,7 +261,7 @@ struct Grouped {
                     cache.dim * size, tile.tokens - t};
           });
         }
-        finish_tile(cpu, config, tile, sinks, scratch, {args.out_dtype(0), args.out(0).p});
+        finish_tile(cpu, config, tile, sinks, scratch.total, {args.out_dtype(0), args.out(0).p});
       });
       if (worker != 0) continue;
       const int64_t row = columns * bits_of(args.out_dtype(0)) / 8;
@@ -282,7 +284,7 @@ struct Grouped {
       const float* bias =
           static_cast<const float*>(args.in(kBias)) + ((entry * shape[1] + head) * shape[2] + row) * shape[3];
       const int64_t begin = tile.begin_of(config, r), end = std::min(tile.end_of(config, r), shape[3]);
-      AttentionState& state = scratch.states[i];
+      AttentionState& state = scratch.total.states[i];
       for (int64_t t = begin; t < end; ++t) {
         float score = cpu.dot(scratch.q + i * dim, k + t * dim, dim) * config.scale;
         if (config.softcap > 0.0f) score = config.softcap * std::tanh(score / config.softcap);
@@ -292,7 +294,7 @@ struct Grouped {
       for (int64_t t = begin; t < end && state.max > -INFINITY; ++t) {
         const float weight = std::exp(scores[t] - state.max);
         state.sum += weight;
-        cpu.axpy(weight, v + t * dim, scratch.out + i * dim, dim);
+        cpu.axpy(weight, v + t * dim, scratch.total.out + i * dim, dim);
       }
     }
   }

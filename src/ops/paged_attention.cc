@@ -78,70 +78,180 @@ struct SequenceCache {
   }
 };
 
+// Partial results of segments, for steps whose few tiles see many tokens.
+constexpr int64_t kPartialQueries = 1024;  // per worker
+
 struct Paged {
   const Kernels& cpu;
   AttentionConfig config;
   int64_t layer;
 
-  int64_t workspace(int width) const { return float_bytes(config.heads) + width * TileScratch::bytes(config); }
+  static int64_t partial_queries(int width) { return width > 1 ? width * kPartialQueries : 0; }
+  // [sinks][per worker: tile scratch][partial accumulators][their states]
+  int64_t workspace(int width) const {
+    const int64_t partials = partial_queries(width);
+    return float_bytes(config.heads) + width * TileScratch::bytes(config) + float_bytes(partials * config.head_dim) +
+           float_bytes(2 * partials);
+  }
 
-  void run(const Args& args, Workers& workers) const {
-    const PagedStep& step = *args.paged;
-    Projections p = Projections::of(args, config);
-    if (config.do_rotary) p.rotary = Rotary::of(cpu, args, kCos, config.interleaved);
+  void run(const Args& args, Workers& workers) const;
+};
+
+// One run: the step's tiles, shared out whole or in segments.
+class Run {
+ public:
+  Run(const Paged& op, const Args& args, int width)
+      : cpu_(op.cpu),
+        config_(op.config),
+        step_(*args.paged),
+        args_(args),
+        width_(width),
+        projections_(Projections::of(args, op.config)) {
+    layer_ = &step_.layers[static_cast<size_t>(op.layer)];
+    if (config_.do_rotary) projections_.rotary = Rotary::of(cpu_, args, kCos, config_.interleaved);
     if (args.has(kNorm)) {
-      p.norm_dtype = args.dtype(kNorm);
-      p.q_norm = args.in(kNorm).p;
-      p.k_norm = args.in(kNorm + 1).p;
+      projections_.norm_dtype = args.dtype(kNorm);
+      projections_.q_norm = args.in(kNorm).p;
+      projections_.k_norm = args.in(kNorm + 1).p;
     }
-    const float* sinks = args.has(kSink)
-                             ? as_floats(cpu, args.dtype(kSink), args.in(kSink), 0, config.heads, args.workspace())
-                             : nullptr;
-    ledger().record("PagedAttention", name_of(step.dtype), name_of(cpu.isa), workers.width());
+    if (args.has(kSink)) {
+      sinks_ = as_floats(cpu_, args.dtype(kSink), args.in(kSink), 0, config_.heads, args.workspace());
+    }
+    const int64_t scratches = float_bytes(config_.heads) + width * TileScratch::bytes(config_);
+    const int64_t partials = Paged::partial_queries(width);
+    partials_.out = args.workspace(scratches);
+    partials_.states = reinterpret_cast<AttentionState*>(partials_.out + float_bytes(partials * config_.head_dim) / 4);
+  }
 
+  void attend(Workers& workers) {
     // A sequence's rows see each other's keys, so all are stored before any attends. When every sequence has one row,
     // a kv head's key is needed by that head's query alone, and one pass does both.
-    bool single = true;
-    for (const PagedSequence& s : step.sequences) single &= s.rows == 1;
-    if (!single) workers.everyone([&](int worker) { append_all(args, p, worker, workers.width()); });
-    workers.everyone([&](int worker) {
-      const TileScratch scratch = scratch_of(args, worker);
-      int64_t turn = 0;
-      for (const PagedSequence& s : step.sequences) {
-        const SequenceCache cache = {step, step.layers[static_cast<size_t>(layer)], s};
-        const QueryTile rows = {s.first_row, s.rows, s.past, s.past + s.rows, 0};
-        each_tile_of(rows, config.kv_heads, turn, worker, workers.width(), [&](const QueryTile& tile) {
-          if (single) append(p, cache, 0, tile.kv_head, scratch.rows);
-          load_tile(cpu, config, p, tile, scratch, [&](int64_t r) { return tile.position + r; });
-          attend_tile(cpu, config, step.dtype, tile, scratch, [&](int64_t t) { return cache.span(tile.kv_head, t); });
-          finish_tile(cpu, config, tile, sinks, scratch, {args.out_dtype(0), args.out(0).p});
-        });
+    for (const PagedSequence& s : step_.sequences) single_ &= s.rows == 1;
+    if (!single_) workers.everyone([this](int worker) { append_all(worker); });
+    std::atomic<int64_t> next{0};
+    const bool cut = worth_cutting();
+    ledger().record("PagedAttention", fmt::format("{}{}", name_of(step_.dtype), cut ? " in segments" : ""),
+                    name_of(cpu_.isa), width_);
+    if (!cut) {
+      workers.everyone([&](int worker) { attend_whole(worker, Turn(next)); });
+      return;
+    }
+    workers.everyone([&](int worker) { attend_segments(worker, Turn(next)); });
+    next = 0;
+    workers.everyone([&](int) { merge_segments(Turn(next)); });
+  }
+
+ private:
+  TileScratch scratch_of(int worker) const {
+    return {config_, args_.workspace(float_bytes(config_.heads) + worker * TileScratch::bytes(config_))};
+  }
+
+  // body(tile, cache of its sequence), in one order.
+  template <class F>
+  void each_tile(F&& body) const {
+    for (const PagedSequence& s : step_.sequences) {
+      const SequenceCache cache = {step_, *layer_, s};
+      const QueryTile rows = {s.first_row, s.rows, s.past, s.past + s.rows, 0};
+      each_tile_of(rows, config_.kv_heads, [&](const QueryTile& tile) { body(tile, cache); });
+    }
+  }
+
+  // Whether the longest tile would keep a worker longer than half its share, and the partial results have room.
+  bool worth_cutting() const {
+    if (width_ == 1) return false;
+    int64_t all = 0, most = 0, longest = 0;
+    each_tile([&](const QueryTile& tile, const SequenceCache&) {
+      const int64_t segments = Segments(config_, tile).count(), cost = tile.rows * segments;
+      all += cost, most = std::max(most, cost), longest = std::max(longest, segments);
+    });
+    return longest > 1 && 2 * most * width_ > all && all * config_.group() <= Paged::partial_queries(width_);
+  }
+
+  void append(const SequenceCache& cache, int64_t r, int64_t head, float* rows) const {
+    const int64_t position = cache.sequence.past + r;
+    append_token(cpu_, config_, projections_, cache.sequence.first_row + r, head, position, cache.slot(head, position),
+                 rows);
+  }
+
+  void append_all(int worker) const {
+    const TileScratch scratch = scratch_of(worker);
+    for (const PagedSequence& s : step_.sequences) {
+      const SequenceCache cache = {step_, *layer_, s};
+      for (int64_t r = s.rows * worker / width_; r < s.rows * (worker + 1) / width_; ++r) {
+        for (int64_t h = 0; h < config_.kv_heads; ++h) append(cache, r, h, scratch.rows);
+      }
+    }
+  }
+
+  void load(const QueryTile& tile, const TileScratch& scratch) const {
+    load_tile(cpu_, config_, projections_, tile, scratch, [&](int64_t r) { return tile.position + r; });
+  }
+  void finish(const QueryTile& tile, const Running& total) const {
+    finish_tile(cpu_, config_, tile, sinks_, total, {args_.out_dtype(0), args_.out(0).p});
+  }
+
+  void attend_whole(int worker, Turn turn) const {
+    const TileScratch scratch = scratch_of(worker);
+    each_tile([&](const QueryTile& tile, const SequenceCache& cache) {
+      if (!turn.taken()) return;
+      if (single_) append(cache, 0, tile.kv_head, scratch.rows);
+      load(tile, scratch);
+      attend_tile(cpu_, config_, step_.dtype, tile, scratch, [&](int64_t t) { return cache.span(tile.kv_head, t); });
+      finish(tile, scratch.total);
+    });
+  }
+
+  // body(tile, cache, its segments, number of its first partial query), in one order.
+  template <class F>
+  void each_cut_tile(F&& body) const {
+    int64_t first = 0;
+    each_tile([&](const QueryTile& tile, const SequenceCache& cache) {
+      const Segments segments(config_, tile);
+      body(tile, cache, segments, first);
+      first += segments.count() * tile.rows * config_.group();
+    });
+  }
+  Running partial(int64_t query) const { return {partials_.out + query * config_.head_dim, partials_.states + query}; }
+
+  void attend_segments(int worker, Turn turn) const {
+    const TileScratch scratch = scratch_of(worker);
+    each_cut_tile([&](const QueryTile& tile, const SequenceCache& cache, const Segments& segments, int64_t first) {
+      const int64_t queries = tile.rows * config_.group();
+      for (int64_t i = 0; i < segments.count(); ++i) {
+        if (!turn.taken()) continue;
+        if (single_ && i + 1 == segments.count()) append(cache, 0, tile.kv_head, scratch.rows);
+        load(tile, scratch);
+        attend_segment(cpu_, config_, step_.dtype, tile, segments[i], scratch, partial(first + i * queries),
+                       [&](int64_t t) { return cache.span(tile.kv_head, t); });
       }
     });
   }
 
- private:
-  TileScratch scratch_of(const Args& args, int worker) const {
-    std::byte* base = args.workspace(float_bytes(config.heads) + worker * TileScratch::bytes(config));
-    return {config, base};
-  }
-
-  void append(const Projections& p, const SequenceCache& cache, int64_t r, int64_t head, float* rows) const {
-    const int64_t position = cache.sequence.past + r;
-    append_token(cpu, config, p, cache.sequence.first_row + r, head, position, cache.slot(head, position), rows);
-  }
-
-  void append_all(const Args& args, const Projections& p, int worker, int width) const {
-    const PagedStep& step = *args.paged;
-    const TileScratch scratch = scratch_of(args, worker);
-    for (const PagedSequence& s : step.sequences) {
-      const SequenceCache cache = {step, step.layers[static_cast<size_t>(layer)], s};
-      for (int64_t r = s.rows * worker / width; r < s.rows * (worker + 1) / width; ++r) {
-        for (int64_t h = 0; h < config.kv_heads; ++h) append(p, cache, r, h, scratch.rows);
+  void merge_segments(Turn turn) const {
+    each_cut_tile([&](const QueryTile& tile, const SequenceCache&, const Segments& segments, int64_t first) {
+      if (!turn.taken()) return;
+      const int64_t queries = tile.rows * config_.group();
+      const Running total = partial(first);
+      for (int64_t i = 1; i < segments.count(); ++i) {
+        merge(cpu_, config_, queries, total, partial(first + i * queries));
       }
-    }
+      finish(tile, total);
+    });
   }
+
+  const Kernels& cpu_;
+  const AttentionConfig& config_;
+  const PagedStep& step_;
+  const Args& args_;
+  int width_;
+  const PagedLayer* layer_;
+  Projections projections_;
+  const float* sinks_ = nullptr;
+  Running partials_{};
+  bool single_ = true;
 };
+
+void Paged::run(const Args& args, Workers& workers) const { Run(*this, args, workers.width()).attend(workers); }
 
 Kernel prepare(const NodeView& node, Prepare& with) {
   const Paged op = {with.cpu, config_of(node), node.i64("layer")};

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "base/dispatch_ledger.h"
+#include "base/process_gate.h"
 #include "ops/paged_step.h"
 #include "support/every_isa.h"
 #include "support/op_runner.h"
@@ -14,6 +16,7 @@ namespace {
 
 struct Setting {
   int kv_heads = 2, group = 2, head_dim = 16, block_tokens = 16;
+  int64_t positions = 64;  // most tokens of a sequence
   int64_t window = -1;
   float softcap = 0.0f;
   bool packed = false, sink = false, norm = false, interleaved = false;
@@ -50,7 +53,8 @@ std::vector<Tensor> projections(const Setting& s, const Tensor& rows) {
 struct Weights {
   Tensor cos, sin, sink, q_norm, k_norm;
   explicit Weights(const Setting& s)
-      : cos(random_f32({64, s.head_dim / 2}, -1, 1, 5)), sin(random_f32({64, s.head_dim / 2}, -1, 1, 6)) {
+      : cos(random_f32({s.positions, s.head_dim / 2}, -1, 1, 5)),
+        sin(random_f32({s.positions, s.head_dim / 2}, -1, 1, 6)) {
     if (s.sink) sink = random_f32({s.heads()}, -1, 1, 7);
     if (!s.norm) return;
     q_norm = random_f32({s.head_dim}, 0.5, 1.5, 8);
@@ -58,14 +62,14 @@ struct Weights {
   }
 };
 
-// A pool for a few sequences of at most 64 tokens, with their blocks scattered over it and poisoned.
+// A pool for a few sequences, with their blocks scattered over it and poisoned.
 class Pool {
  public:
   Pool(const Setting& s, int sequences, uint32_t seed) : setting_(s), weights_(s) {
     const int64_t part = int64_t{s.kv_heads} * s.block_tokens * s.head_dim * bits_of(s.cache) / 8;
     layers_ = {{2 * part, 3 * part, s.kv_heads, s.head_dim}, {0, part, s.kv_heads, s.head_dim}};
     block_bytes_ = 4 * part;
-    const int per_sequence = 64 / s.block_tokens;
+    const int per_sequence = static_cast<int>(s.positions) / s.block_tokens;
     std::vector<int32_t> ids(static_cast<size_t>(sequences * per_sequence + 3));
     std::iota(ids.begin(), ids.end(), 0);
     std::shuffle(ids.begin(), ids.end(), std::mt19937(seed));
@@ -223,6 +227,33 @@ TEST_P(PagedAttention, HalfCacheStaysCloseToFloat) {
     differs |= exact[0][i] != half[0][i];
   }
   EXPECT_TRUE(differs) << "the cache was not f16";
+}
+
+// Few tiles over many tokens are cut into segments that workers share; the result is that of one worker.
+TEST_P(PagedAttention, SegmentsGiveTheSameBitsAsWholeTiles) {
+  Setting s;
+  s.kv_heads = 3, s.head_dim = 8, s.positions = 4096, s.norm = s.sink = true;
+  for (const int64_t window : {int64_t{-1}, int64_t{1500}}) {
+    s.window = window;
+    const Tensor prompt = random_f32({1, 2500, s.row()}, -1.5f, 1.5f, 3), next = random_f32({1, 3, s.row()}, -1, 1, 4),
+                 other = random_f32({1, 1, s.row()}, -1, 1, 5);
+    const auto run = [&](int width, bool cut, std::vector<Tensor> rows) {
+      Pool pool(s, 2, 7);
+      pool.step({0}, {prompt}, {0}, cpu(), 1);
+      ledger().reset();
+      gates::dispatch_ledger().enable();
+      const Tensor y = pool.step(rows.size() == 1 ? std::vector{0} : std::vector{0, 1}, rows, {2500, 0}, cpu(), width);
+      gates::dispatch_ledger().disable();
+      EXPECT_EQ(ledger().saw("PagedAttention", name_of(GetParam()), "f32 in segments"), cut);
+      return y;
+    };
+    for (const Tensor& rows : {rows_of(next, 0, 1, 0, s.row()), next}) {
+      const Tensor whole = run(1, false, {rows}), cut = run(4, true, {rows}), beside = run(3, true, {rows, other});
+      const auto bytes = static_cast<size_t>(whole.count()) * 4;
+      EXPECT_EQ(std::memcmp(whole.data<float>(), cut.data<float>(), bytes), 0);
+      EXPECT_EQ(std::memcmp(whole.data<float>(), beside.data<float>(), bytes), 0);
+    }
+  }
 }
 
 INSTANTIATE_EVERY_ISA(PagedAttention);

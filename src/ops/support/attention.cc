@@ -51,7 +51,7 @@ Projections Projections::of(const Args& args, const AttentionConfig& config) {
 
 int64_t TileScratch::bytes(const AttentionConfig& config) {
   const int64_t queries = kTileQueries * config.group();
-  return 2 * float_bytes(queries * config.head_dim) + float_bytes(5 * config.head_dim) + float_bytes(2 * queries);
+  return 3 * float_bytes(queries * config.head_dim) + 2 * float_bytes(2 * queries) + float_bytes(5 * config.head_dim);
 }
 
 TileScratch::TileScratch(const AttentionConfig& config, std::byte* at) {
@@ -60,9 +60,11 @@ TileScratch::TileScratch(const AttentionConfig& config, std::byte* at) {
     return reinterpret_cast<float*>(std::exchange(at, at + float_bytes(floats)));
   };
   q = take(queries * config.head_dim);
-  out = take(queries * config.head_dim);
+  for (Running* running : {&total, &part}) {
+    running->out = take(queries * config.head_dim);
+    running->states = reinterpret_cast<AttentionState*>(take(2 * queries));
+  }
   rows = take(5 * config.head_dim);
-  states = reinterpret_cast<AttentionState*>(take(2 * queries));
 }
 
 namespace {
@@ -100,12 +102,34 @@ void append_token(const Kernels& cpu, const AttentionConfig& config, const Proje
   store_floats(cpu, slot.dtype, head_row(cpu, p.v, row, head, dim, rows), slot.v, slot.v_at, dim);
 }
 
+void clear(const AttentionConfig& config, int64_t queries, const Running& running) {
+  std::fill_n(running.out, queries * config.head_dim, 0.0f);
+  std::fill_n(running.states, queries, AttentionState());
+}
+
+void merge(const Kernels& cpu, const AttentionConfig& config, int64_t queries, const Running& total,
+           const Running& part) {
+  const int64_t dim = config.head_dim;
+  for (int64_t i = 0; i < queries; ++i) {
+    AttentionState& all = total.states[i];
+    const AttentionState& more = part.states[i];
+    const float top = std::max(all.max, more.max);
+    if (top == -INFINITY && more.sum == 0.0f) continue;  // it saw nothing, or nothing of weight
+    const float shrink = all.max == top ? 1.0f : std::exp(all.max - top);
+    const float weight = more.max == top ? 1.0f : std::exp(more.max - top);
+    all = {top, all.sum * shrink + more.sum * weight};
+    float* out = total.out + i * dim;
+    if (shrink != 1.0f) cpu.binary[static_cast<int>(Binary::mul)](out, 1, &shrink, 0, out, dim);
+    cpu.axpy(weight, part.out + i * dim, out, dim);
+  }
+}
+
 void finish_tile(const Kernels& cpu, const AttentionConfig& config, const QueryTile& tile, const float* sinks,
-                 const TileScratch& scratch, const AttentionOutput& y) {
+                 const Running& total, const AttentionOutput& y) {
   const int64_t group = config.group(), dim = config.head_dim;
   for (int64_t i = 0; i < tile.rows * group; ++i) {
     const int64_t head = tile.kv_head * group + i % group;
-    const AttentionState& state = scratch.states[i];
+    const AttentionState& state = total.states[i];
     float shrink = 1.0f, sum = state.sum;
     if (sinks || config.smooth_softmax) {
       const float sink = sinks ? sinks[head] : 0.0f, top = std::max(state.max, sink);
@@ -113,7 +137,7 @@ void finish_tile(const Kernels& cpu, const AttentionConfig& config, const QueryT
       sum = sum * shrink + std::exp(sink - top);
     }
     const float factor = sum > 0.0f ? shrink / sum : (sum == 0.0f ? 0.0f : sum);  // NaN stays NaN
-    float* out = scratch.out + i * dim;
+    float* out = total.out + i * dim;
     cpu.binary[static_cast<int>(Binary::mul)](out, 1, &factor, 0, out, dim);
     const int64_t row = tile.first_row + i / group;
     store_floats(cpu, y.dtype, out, y.data, (row * config.heads + head) * dim, dim);

@@ -2,11 +2,13 @@
 // normalised and rotated, and the loop of query rows over cached keys and values.
 //
 // Threads: everything is const at run; a worker brings its own scratch.
-// Rows:    a row meets the tokens it sees in order, in spans cut at fixed token numbers: its result depends on its own
-//          sequence alone, however the rows of a step are tiled.
+// Rows:    a row meets the tokens it sees in order, in spans cut at fixed token numbers, and what segments of fixed
+//          tokens give is added in order: its result depends on its own sequence alone, however the rows of a step are
+//          tiled and whoever computes which segment.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "ops/op.h"
@@ -14,7 +16,8 @@
 
 namespace nxrt::ops {
 
-inline constexpr int64_t kTileQueries = 8;  // query rows that meet a span of keys while it is in cache
+inline constexpr int64_t kTileQueries = 8;      // query rows that meet a span of keys while it is in cache
+inline constexpr int64_t kSegmentTokens = 1024;  // a multiple of TokenRows::kMost
 
 struct AttentionConfig {
   int64_t heads = 0, kv_heads = 0, head_dim = 0;
@@ -49,12 +52,18 @@ struct Projections {
   static Projections of(const Args& args, const AttentionConfig& config);
 };
 
-// One worker's scratch for a tile: rotated queries, accumulators, running softmax states, and a few rows.
+// Running attention of queries: accumulators [count, head_dim] and their softmax states [count].
+struct Running {
+  float* out;
+  AttentionState* states;
+};
+
+// One worker's scratch for a tile.
 struct TileScratch {
-  float* q;                // [kTileQueries, group, head_dim]
-  float* out;              // the same
-  float* rows;             // [5, head_dim]
-  AttentionState* states;  // [kTileQueries, group]
+  float* q;       // [kTileQueries, group, head_dim], rotated
+  Running total;  // of kTileQueries · group queries
+  Running part;   // of one segment
+  float* rows;    // [5, head_dim]
 
   static int64_t bytes(const AttentionConfig& config);
   TileScratch(const AttentionConfig& config, std::byte* at);
@@ -94,10 +103,14 @@ struct AttentionOutput {
   void* data;
 };
 
-// Normalises the accumulators of `tile` and stores them. sinks: [heads] extra scores per head, or null.
+void clear(const AttentionConfig& config, int64_t queries, const Running& running);
+// total += part, for queries that met later tokens in `part`.
+void merge(const Kernels& cpu, const AttentionConfig& config, int64_t queries, const Running& total,
+           const Running& part);
+// Normalises `total` of the tile's queries and stores them. sinks: [heads] extra scores per head, or null.
 void finish_tile(const Kernels& cpu, const AttentionConfig& config, const QueryTile& tile, const float* sinks,
-                 const TileScratch& scratch, const AttentionOutput& y);
-// Loads the tile's queries, row r rotated for position_of(r), and clears the accumulators.
+                 const Running& total, const AttentionOutput& y);
+// Loads the tile's queries into q, row r rotated for position_of(r).
 template <class PositionOf>
 void load_tile(const Kernels& cpu, const AttentionConfig& config, const Projections& p, const QueryTile& tile,
                const TileScratch& scratch, PositionOf&& position_of) {
@@ -106,8 +119,6 @@ void load_tile(const Kernels& cpu, const AttentionConfig& config, const Projecti
     load_query(cpu, config, p, tile.first_row + i / group, tile.kv_head * group + i % group, position_of(i / group),
                scratch.q + i * dim, scratch.rows);
   }
-  std::fill_n(scratch.out, tile.rows * group * dim, 0.0f);
-  std::fill_n(scratch.states, tile.rows * group, AttentionState());
 }
 
 // Keys and values that lie together: `tokens` rows, `stride` bytes apart.
@@ -140,15 +151,22 @@ struct TokenRows {
   }
 };
 
-// span_at(t) gives the keys and values from token t on that lie together, of kv head tile.kv_head.
+// The tokens [first, last); those up to `after` come next.
+struct Segment {
+  int64_t first, last, after;
+};
+
+// The tile's queries through a segment; `running` is cleared before. span_at(t) gives the keys and values from token t
+// on that lie together, of kv head tile.kv_head.
 template <class SpanAt>
-void attend_tile(const Kernels& cpu, const AttentionConfig& config, DType cache, const QueryTile& tile,
-                 const TileScratch& scratch, SpanAt&& span_at) {
+void attend_segment(const Kernels& cpu, const AttentionConfig& config, DType cache, const QueryTile& tile,
+                    const Segment& segment, const TileScratch& scratch, const Running& running, SpanAt&& span_at) {
   const auto attend = cache == DType::f16 ? cpu.attend_f16 : cpu.attend_f32;
-  const int64_t dim = config.head_dim, last = tile.end_of(config, tile.rows - 1);
-  TokenRows first, second, *here = &first, *next = &second;
-  for (here->load(tile.begin_of(config, 0), last, span_at); here->begin < last; std::swap(here, next)) {
-    next->load(here->end, last, span_at);
+  const int64_t dim = config.head_dim;
+  clear(config, tile.rows * config.group(), running);
+  TokenRows one, other, *here = &one, *next = &other;
+  for (here->load(segment.first, segment.last, span_at); here->begin < segment.last; std::swap(here, next)) {
+    next->load(here->end, segment.after, span_at);
     const auto range = [&](int64_t r) {
       return std::pair(std::max(here->begin, tile.begin_of(config, r)), std::min(here->end, tile.end_of(config, r)));
     };
@@ -160,27 +178,67 @@ void attend_tile(const Kernels& cpu, const AttentionConfig& config, DType cache,
       const AttentionTokens seen = {here->k + skipped, here->v + skipped, static_cast<int>(to - from),
                                     next->k,           next->v,           r == 0 ? static_cast<int>(next->count()) : 0};
       attend(scratch.q + head * dim, dim, static_cast<int>(heads), seen, dim, config.scale, config.softcap,
-             scratch.states + head, scratch.out + head * dim, dim);
+             running.states + head, running.out + head * dim, dim);
     }
   }
 }
 
-// Runs body(tile) for each tile of `rows` rows; `turn` counts tiles over all calls, and a worker takes every width-th
-// of them: late tiles see more tokens, so neighbours in the order should go to different workers.
+// The segments of the tokens that a tile sees.
+struct Segments {
+  int64_t first, last;  // tokens
+  Segments(const AttentionConfig& config, const QueryTile& tile)
+      : first(tile.begin_of(config, 0)), last(tile.end_of(config, tile.rows - 1)) {}
+  int64_t count() const { return last <= first ? 0 : (last - 1) / kSegmentTokens - first / kSegmentTokens + 1; }
+  Segment operator[](int64_t i) const {
+    const int64_t begin = (first / kSegmentTokens + i) * kSegmentTokens;
+    return {std::max(first, begin), std::min(last, begin + kSegmentTokens), last};
+  }
+};
+
+// The tile's queries through all they see, into scratch.total.
+template <class SpanAt>
+void attend_tile(const Kernels& cpu, const AttentionConfig& config, DType cache, const QueryTile& tile,
+                 const TileScratch& scratch, SpanAt&& span_at) {
+  const Segments segments(config, tile);
+  const int64_t queries = tile.rows * config.group();
+  if (segments.count() == 0) clear(config, queries, scratch.total);
+  for (int64_t i = 0; i < segments.count(); ++i) {
+    const Running& running = i == 0 ? scratch.total : scratch.part;
+    attend_segment(cpu, config, cache, tile, segments[i], scratch, running, span_at);
+    if (i > 0) merge(cpu, config, queries, scratch.total, scratch.part);
+  }
+}
+
+// Runs body(tile) for each tile of the rows of `sequence` and each kv head.
 template <class F>
-void each_tile_of(QueryTile sequence, int64_t kv_heads, int64_t& turn, int worker, int width, F&& body) {
-  const int64_t rows = sequence.rows;
-  for (int64_t r = 0; r < rows; r += kTileQueries) {
-    for (int64_t h = 0; h < kv_heads; ++h, ++turn) {
-      if (turn % width != worker) continue;
+void each_tile_of(const QueryTile& sequence, int64_t kv_heads, F&& body) {
+  for (int64_t r = 0; r < sequence.rows; r += kTileQueries) {
+    for (int64_t h = 0; h < kv_heads; ++h) {
       QueryTile tile = sequence;
       tile.first_row += r;
       tile.position += r;
-      tile.rows = std::min(kTileQueries, rows - r);
+      tile.rows = std::min(kTileQueries, sequence.rows - r);
       tile.kv_head = h;
       body(tile);
     }
   }
 }
+
+// Pieces of work in one order that every worker walks through, taking the next one that nobody has: whoever is late
+// takes fewer. Each worker brings its own Turn of one shared counter.
+class Turn {
+ public:
+  explicit Turn(std::atomic<int64_t>& next) : next_(next), mine_(next.fetch_add(1, std::memory_order_relaxed)) {}
+  // Called once per piece, in order. True: it is this worker's.
+  bool taken() {
+    if (at_++ != mine_) return false;
+    mine_ = next_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  std::atomic<int64_t>& next_;
+  int64_t mine_, at_ = 0;
+};
 
 }  // namespace nxrt::ops
