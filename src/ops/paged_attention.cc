@@ -97,6 +97,11 @@ struct Paged {
   void run(const Args& args, Workers& workers) const;
 };
 
+std::string_view route_of(DType cache, bool cut) {
+  if (!cut) return name_of(cache);
+  return cache == DType::f16 ? "f16 in segments" : "f32 in segments";
+}
+
 // One run: the step's tiles, shared out whole or in segments.
 class Run {
  public:
@@ -130,8 +135,7 @@ class Run {
     if (!single_) workers.everyone([this](int worker) { append_all(worker); });
     std::atomic<int64_t> next{0};
     const bool cut = worth_cutting();
-    ledger().record("PagedAttention", fmt::format("{}{}", name_of(step_.dtype), cut ? " in segments" : ""),
-                    name_of(cpu_.isa), width_);
+    ledger().record("PagedAttention", route_of(step_.dtype, cut), name_of(cpu_.isa), width_);
     if (!cut) {
       workers.everyone([&](int worker) { attend_whole(worker, Turn(next)); });
       return;
