@@ -10,7 +10,7 @@ namespace nxrt::vnni {
 namespace {
 
 struct Dot {
-  static constexpr int64_t kAhead = 2048;  // bytes
+  static constexpr int64_t kAhead = 4096;  // bytes
   static constexpr int kRows = 8;
   static constexpr int64_t kSmallRun = INT64_MAX;
   using Ints = avx512::Ints;

@@ -10,7 +10,9 @@
 namespace nxrt::ops {
 namespace {
 
-constexpr int64_t kGatePanels = 16;  // of gate and up at a time: both stay in the second-level cache
+// Panels of gate and up at a time, of many rows: both stay in the second-level cache. Few rows take more of them, since
+// each change from one to the other interrupts the stream of weights.
+constexpr int64_t kGatePanels = 16;
 
 // int8 rows that one row of activations becomes.
 int64_t terms_of(Activations activations) {
@@ -83,9 +85,8 @@ class Run {
   void multiply(Workers& workers) {
     if (product_.gated) {
       each_tile(workers, m_, w_.panels(), [this](int64_t row, int64_t rows, int64_t begin, int64_t end, int worker) {
-        for (int64_t p = begin; p < end; p += kGatePanels) {
-          gate({row, rows, p, std::min(end, p + kGatePanels)}, worker);
-        }
+        const int64_t step = kGatePanels * (kTileRows / rows);
+        for (int64_t p = begin; p < end; p += step) gate({row, rows, p, std::min(end, p + step)}, worker);
       });
       return;
     }
@@ -160,7 +161,7 @@ class Run {
   void gate(const Tile& tile, int worker) {
     const int64_t column = tile.panel_begin * kPanel, columns = std::min(w_.n, tile.panel_end * kPanel) - column;
     float* mine = static_cast<float*>(args_.workspace(at_.up)) + worker * Scratch::up_floats();
-    const Target y = target(0, tile), up = {mine - column, kGatePanels * kPanel};
+    const Target y = target(0, tile), up = {mine - column, (tile.panel_end - tile.panel_begin) * kPanel};
     compute(0, tile, y);
     compute(1, tile, up);
     for (int64_t r = 0; r < tile.rows; ++r) {
