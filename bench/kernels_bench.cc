@@ -113,6 +113,30 @@ void decode_nbits(benchmark::State& state) {
   }
   report_bandwidth(state, workers, w.bytes());
 }
+// Threads, columns: many matrices one after the other, as the layers of a model: what a dispatch and a new stream cost.
+void decode_matrices(benchmark::State& state) {
+  const Kernels& cpu = kernels_for(Isa::vnni);
+  Workers workers(static_cast<int>(state.range(0)));
+  read_bandwidth(workers);
+  const int64_t n = state.range(1), count = (int64_t{200} << 20) / (n * kK * 9 / 16);
+  std::vector<PackedNBits> w;
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < count; ++i) bytes += w.emplace_back(random_weights(4, 32, n, kK, workers)).bytes();
+  const Activations x(cpu, 1, kK, 32);
+  std::vector<float> c(static_cast<size_t>(n));
+  for (auto _ : state) {
+    for (const PackedNBits& one : w) {
+      workers.shards(one.panels(), 1,
+                     [&](int64_t begin, int64_t end, int) { cpu.gemm_nbits_q8(x.rows, one, begin, end, c.data(), n); });
+    }
+  }
+  report_bandwidth(state, workers, bytes);
+  state.counters["us/matrix"] =
+      benchmark::Counter(static_cast<double>(count) * static_cast<double>(state.iterations()) / 1e6,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(decode_matrices)->ArgsProduct({{1, 2}, {576, 1536, 3072}})->UseRealTime()->Unit(benchmark::kMillisecond);
+
 void decode_cases(benchmark::internal::Benchmark* b) {
   for (const int isa : {static_cast<int>(Isa::vnni), static_cast<int>(Isa::avx512), static_cast<int>(Isa::avx2)}) {
     for (const int threads : {1, 2}) b->Args({isa, threads, 1, 4, 32});
