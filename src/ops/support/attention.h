@@ -16,7 +16,7 @@
 
 namespace nxrt::ops {
 
-inline constexpr int64_t kTileQueries = 8;      // query rows that meet a span of keys while it is in cache
+inline constexpr int64_t kTileQueries = 8;       // query rows that meet a span of keys while it is in cache
 inline constexpr int64_t kSegmentTokens = 1024;  // a multiple of TokenRows::kMost
 
 struct AttentionConfig {
