@@ -52,6 +52,9 @@ void ServedModelFlags::add(CLI::App& app) {
   app.get_option("MODEL")->required(false);
   app.add_option("--model", named, "NAME=DIR: a further model, loaded when it is first asked for (repeatable)");
   app.add_option("--max-loaded-models", max_loaded, "Models in memory at once; 0: all")->check(CLI::NonNegativeNumber);
+  app.add_option("--load-seconds", load_seconds, "Seconds that a request waits for its model to be loaded")
+      ->check(CLI::Range(0, 86400))
+      ->capture_default_str();
   app.add_option("--rows", rows, "Answers generated together")->check(CLI::Range(1, 512))->capture_default_str();
   app.add_option("--max-queue", max_queue, "Answers that wait beyond those")
       ->check(CLI::Range(0, 1'000'000))
@@ -100,6 +103,7 @@ std::shared_ptr<serve::ServedModel> ServedModelFlags::load(const std::string& na
   options.scheduler.max_step_rows = model.max_step_rows;
   if (model.max_step_ms > 0) options.scheduler.max_step_ms = model.max_step_ms;
   options.max_queue = max_queue;
+  options.call_wait_ms = stall_seconds * 1000;
 
   auto served = std::make_shared<serve::ServedModel>();
   served->name = name;

@@ -18,7 +18,7 @@ struct ServedModelFlags {
   ModelFlags model;                // of the default one, and the engine's options of all
   SpeculationFlags speculation;    // of all; a draft model's vocabulary must be theirs
   std::vector<std::string> named;  // NAME=DIR
-  int rows = 16, max_queue = 256, max_loaded = 0;
+  int rows = 16, max_queue = 256, max_loaded = 0, load_seconds = 30;
   double stall_seconds = 10;
 
   void add(CLI::App& app);

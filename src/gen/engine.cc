@@ -31,6 +31,10 @@ void Engine::close(ContextId context) {
   loop_->call([&] { loop_->close_context(context); });
 }
 
+void Engine::close_later(ContextId context) {
+  loop_->call_later([this, context] { loop_->close_context(context); });
+}
+
 std::vector<TokenId> Engine::tokens(ContextId context) {
   std::vector<TokenId> tokens;
   loop_->call([&] { tokens = loop_->context(context).tokens; });

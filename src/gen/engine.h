@@ -35,10 +35,15 @@ struct EngineOptions {
   SpeculationOptions speculation;   // refused when the model isn't paged
   int max_queue = 256;              // requests that wait beyond the rows; more are refused with out_of_capacity
   int output_buffer = 16;           // events of a request that may wait for its reader before it pauses
+  double call_wait_ms = 0;          // how long a context call waits for a step to end; 0: as long as it takes
   double delivery_grace_ms = 1000;  // paused for longer: ends as stalled; 0: waits for ever
   bool manual = false;
   std::function<double()> clock_ms;  // for tests; default: the steady clock
 };
+
+// Where the Error{cancelled} of a context call says that it happened when it was withdrawn after call_wait_ms: nothing
+// has changed, and nothing will.
+inline constexpr const char* kEngineWait = "engine";
 
 struct EngineStats {
   int running = 0, waiting = 0, paused = 0;
@@ -71,6 +76,7 @@ class Engine {
   ContextId fork(ContextId context, int64_t position);  // shares all blocks up to position
   void rewind(ContextId context, int64_t position);     // beyond the tokens: invalid_argument, nothing changes
   void close(ContextId context);
+  void close_later(ContextId context);  // between two steps; doesn't wait, and an unknown context is as good as closed
   std::vector<TokenId> tokens(ContextId context);
   ContextImage save(ContextId context);
   ContextId restore(const ContextImage& image);  // a foreign image: Error{corrupt}, nothing changes

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <utility>
 
 namespace genai {
@@ -78,7 +77,7 @@ void Engine::Loop::run() {
 // touched again. Everyone who waits is told, and what the requests held is released.
 void Engine::Loop::die(const Error& why) {
   dead_ = why;
-  std::vector<std::function<void()>> calls;
+  std::vector<Call> calls;
   std::vector<std::unique_ptr<Answer>> submitted;
   {
     const std::lock_guard lock(mutex_);
@@ -88,7 +87,7 @@ void Engine::Loop::die(const Error& why) {
     published_.failure = why.text();
     published_.running = published_.waiting = published_.paused = 0;
   }
-  for (const auto& call : calls) call();
+  for (const Call& call : calls) call.run();
   const auto let_go = [&](Answer* answer) {
     if (answer == nullptr) return;
     const std::shared_ptr<Turn> turn = answer->shared_turn();
@@ -140,18 +139,6 @@ void Engine::Loop::shut_down() {
   }
 }
 
-void Engine::Loop::call(const std::function<void()>& work) {
-  if (options_.manual || std::this_thread::get_id() == thread_.get_id()) return work();
-  std::promise<std::optional<Error>> result;
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopping_) throw Error(Code::cancelled, "the engine is stopping");
-    calls_.push_back([&] { result.set_value(dead_ ? dead_ : attempt(work)); });
-  }
-  doorbell_->ring();
-  if (const std::optional<Error> error = result.get_future().get()) throw *error;
-}
-
 std::optional<Error> Engine::Loop::attempt(const std::function<void()>& work) const {
   try {
     work();
@@ -164,13 +151,13 @@ std::optional<Error> Engine::Loop::attempt(const std::function<void()>& work) co
 }
 
 void Engine::Loop::receive() {
-  std::vector<std::function<void()>> calls;
+  std::vector<Call> calls;
   {
     const std::lock_guard lock(mutex_);
     arrived_.swap(submitted_);
     calls.swap(calls_);
   }
-  for (const auto& work : calls) work();
+  for (const Call& call : calls) call.run();
   for (auto& answer : arrived_) place(std::move(answer));
   arrived_.clear();
 }

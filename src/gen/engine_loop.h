@@ -19,8 +19,9 @@ class Engine::Loop {
 
   Ticket submit(Request request);
   // Runs `work` where the engine's state may be touched, between two steps, and waits for it. The Error it throws is
-  // thrown here.
+  // thrown here. What has waited for options.call_wait_ms without having begun is withdrawn: Error at kEngineWait.
   void call(const std::function<void()>& work);
+  void call_later(std::function<void()> work);  // doesn't wait; what it throws is nobody's business
   EngineStats stats() const;
   const DecoderModel& model() const { return *model_; }
   int vocab_size() const { return vocab_size_; }
@@ -40,6 +41,14 @@ class Engine::Loop {
   void check(const Request& request, int64_t context_tokens) const;
   int64_t limit_of(const Request& request, int64_t prompt_tokens) const;
   void check_room(const Request& request, int64_t prompt_tokens) const;
+
+  struct Call {
+    int64_t number = 0;
+    std::function<void()> run;
+  };
+  bool runs_here() const;
+  std::optional<int64_t> put_call(std::function<void()> run);
+  bool withdraw_call(int64_t number);
 
   void run();
   void run_until_stopped();
@@ -84,7 +93,8 @@ class Engine::Loop {
 
   mutable std::mutex mutex_;  // guards what follows; never held while the model runs
   std::vector<std::unique_ptr<Answer>> submitted_;
-  std::vector<std::function<void()>> calls_;
+  std::vector<Call> calls_;
+  int64_t next_call_ = 0;
   std::unordered_map<ContextId, int64_t> context_lengths_;
   int open_ = 0;  // answers accepted and not ended
   bool stopping_ = false;

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "gen/engine.h"
+
 namespace genai::serve {
 namespace {
 constexpr const char* kContextImage = "context image";  // where the engine refuses what a session's file holds
@@ -117,7 +119,7 @@ ApiError ApiError::from(const nxrt::Error& error) {
     case Code::not_found: return not_found(with_fix(error), "not_found", error.at());
     case Code::unsupported: return unsupported(error.at(), with_fix(error));
     case Code::out_of_capacity: return capacity(with_fix(error), "capacity_exceeded");
-    case Code::cancelled: return unavailable("cancelled", error.message());
+    case Code::cancelled: return unavailable(error.at() == kEngineWait ? "engine_busy" : "cancelled", error.message());
     case Code::corrupt:
     case Code::io:
     case Code::internal: break;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "serve/api_error.h"
 
 namespace genai::serve {
@@ -12,6 +14,8 @@ struct TurnGuard {
   Permits::Permit permit;
   std::shared_ptr<void> of_caller;
 };
+
+constexpr std::chrono::milliseconds kQueueToWait(500);  // some steps; whoever waits for longer holds one of few places
 }  // namespace
 
 Driver::Driver(std::string model, std::unique_ptr<Engine> engine, int rows, const DriverOptions& options)
@@ -19,6 +23,7 @@ Driver::Driver(std::string model, std::unique_ptr<Engine> engine, int rows, cons
       rows_(rows),
       permits_(rows + options.max_queue),
       watchdog_(options.stall_ms),
+      may_wait_(options.most_waiting),
       engine_(std::move(engine)) {}
 
 Ticket Driver::generate(std::optional<SessionLease> lease, Request request) {
@@ -40,8 +45,8 @@ Ticket Driver::generate(std::optional<SessionLease> lease, Request request) {
 
 void Driver::check_alive() const {
   if (failed()) {
-    throw ApiError::unavailable(
-        "engine_failed", "the engine of model '" + model_ + "' has ended by a fault; the server must be restarted");
+    throw ApiError::unavailable("engine_failed", "the engine of model '" + model_ +
+                                                     "' has ended by a fault; it is being replaced, try again later");
   }
   if (stalled()) {
     throw ApiError::unavailable(
@@ -73,10 +78,25 @@ void Driver::bind(const SessionLease& lease, ContextId context) {
   contexts_[lease.placement()] = context;
 }
 
+// Runs what waits for a step to end.
+template <class Work>
+auto Driver::between_steps(const Work& work) {
+  check_alive();
+  if (!may_wait_.try_acquire_for(kQueueToWait)) {
+    throw ApiError::unavailable("engine_busy", "the engine of model '" + model_ +
+                                                   "' is slow to end its step and enough requests wait for it; try "
+                                                   "again later");
+  }
+  const std::unique_ptr<std::counting_semaphore<>, void (*)(std::counting_semaphore<>*)> place(
+      &may_wait_, [](std::counting_semaphore<>* taken) { taken->release(); });
+  return work();
+}
+
 void Driver::open_session(const SessionLease& lease, const ContextImage& image) {
   check_owner(lease);
   check_alive();
-  if (!find(lease.placement())) bind(lease, context_from(image));
+  if (find(lease.placement())) return;
+  bind(lease, between_steps([&] { return context_from(image); }));
 }
 
 ContextId Driver::context_from(const ContextImage& image) {
@@ -88,11 +108,10 @@ ContextId Driver::context_from(const ContextImage& image) {
 
 void Driver::replace_session(const SessionLease& lease, const ContextImage& image) {
   check_owner(lease);
-  check_alive();
-  const ContextId fresh = context_from(image);
+  const ContextId fresh = between_steps([&] { return context_from(image); });
   const std::optional<ContextId> old = find(lease.placement());
   bind(lease, fresh);
-  if (old) engine_->close(*old);
+  if (old) engine_->close_later(*old);
 }
 
 void Driver::close_session(SessionLease lease) {
@@ -103,22 +122,19 @@ void Driver::close_session(SessionLease lease) {
     const std::lock_guard lock(mutex_);
     contexts_.erase(lease.placement());
   }
-  engine_->close(*context);
+  engine_->close_later(*context);
 }
 
 void Driver::rewind(const SessionLease& lease, int64_t position) {
-  check_alive();
-  engine_->rewind(context_of(lease), position);
+  between_steps([&] { engine_->rewind(context_of(lease), position); });
 }
 
 void Driver::fork(const SessionLease& from, const SessionLease& to, int64_t position) {
-  check_alive();
-  bind(to, engine_->fork(context_of(from), position));
+  bind(to, between_steps([&] { return engine_->fork(context_of(from), position); }));
 }
 
 ContextImage Driver::save(const SessionLease& lease) {
-  check_alive();
-  return engine_->save(context_of(lease));
+  return between_steps([&] { return engine_->save(context_of(lease)); });
 }
 
 // A turn that the engine has taken up in a step that doesn't end isn't in its figures yet: permits say that it waits.

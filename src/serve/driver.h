@@ -10,12 +10,14 @@
 //
 // Threads: any. generate() never waits for the engine; what is marked "waits" returns between two steps.
 // Errors:  ApiError, and the engine's Error for a request it can't accept; a refused turn holds nothing. What waits is
-// refused when the engine is known to stand still.
+// refused when the engine is known to stand still. At most most_waiting threads wait for one engine at a time, each at
+// most EngineOptions::call_wait_ms; the others get 503 engine_busy.
 #pragma once
 
 #include <map>
 #include <mutex>
 #include <optional>
+#include <semaphore>
 #include <string>
 
 #include "gen/engine.h"
@@ -28,6 +30,7 @@ namespace genai::serve {
 struct DriverOptions {
   int max_queue = 256;  // answers that wait beyond those that run
   double stall_ms = 10'000;
+  int most_waiting = 4;  // threads that wait for a step of the engine to end
 };
 
 class Driver {
@@ -42,8 +45,8 @@ class Driver {
   // Waits. Does nothing when it has one.
   void open_session(const SessionLease& lease, const ContextImage& image);
   bool has_session(const SessionLease& lease) const { return find(lease.placement()).has_value(); }
-  void replace_session(const SessionLease& lease, const ContextImage& image);     // waits; on failure it is as before
-  void close_session(SessionLease lease);                                         // waits
+  void replace_session(const SessionLease& lease, const ContextImage& image);  // waits; on failure it is as before
+  void close_session(SessionLease lease);
   void rewind(const SessionLease& lease, int64_t position);                       // waits
   void fork(const SessionLease& from, const SessionLease& to, int64_t position);  // waits
   ContextImage save(const SessionLease& lease);                                   // waits
@@ -60,6 +63,7 @@ class Driver {
 
   void watch(double now_ms);  // by one thread, a few times a second
   bool stalled() const { return watchdog_.stalled(); }
+  double still_ms(double now_ms) const { return watchdog_.still_ms(now_ms); }  // stats() shows nothing younger
 
  private:
   void check_owner(const SessionLease& lease) const;
@@ -67,11 +71,14 @@ class Driver {
   ContextId context_of(const SessionLease& lease) const;
   void bind(const SessionLease& lease, ContextId context);
   ContextId context_from(const ContextImage& image);
+  template <class Work>
+  auto between_steps(const Work& work);
 
   const std::string model_;
   const int rows_;
   Permits permits_;
   Watchdog watchdog_;
+  std::counting_semaphore<> may_wait_;
   mutable std::mutex mutex_;
   std::map<SessionPlacement, ContextId> contexts_;
   std::unique_ptr<Engine> engine_;  // last: it releases the permits of what it cancels

@@ -7,7 +7,7 @@ namespace genai::serve {
 Server::Server(ServerOptions options, ModelHub::Loader loader)
     : options_(std::move(options)),
       key_slots_(options_.max_key_requests),
-      hub_(options_.models, options_.max_loaded_models, std::move(loader),
+      hub_(options_.models, options_.hub, std::move(loader),
            [this](const ServedModel& model) {
              return (model.driver && model.driver->busy()) || sessions_.registry().any_on(model.name);
            }),
@@ -21,12 +21,16 @@ void Server::log(const std::string& line) const {
   if (options_.log) options_.log(line);
 }
 
+double steady_ms() {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 void Server::tick() {
-  using Milliseconds = std::chrono::duration<double, std::milli>;
-  const double now = Milliseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const double now = steady_ms();
   for (const std::shared_ptr<ServedModel>& model : hub_.loaded()) {
     if (model->driver) model->driver->watch(now);
   }
+  hub_.replace_the_dead();
 }
 
 void Server::look_after() {

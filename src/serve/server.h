@@ -20,7 +20,7 @@ namespace genai::serve {
 
 struct ServerOptions {
   std::vector<std::string> models;  // names; the first is the default
-  int max_loaded_models = 0;        // 0: all
+  HubOptions hub;
   SessionOptions sessions;
   CallLimits limits;
   ApiKeys keys;
@@ -29,6 +29,8 @@ struct ServerOptions {
   bool metrics = true;
   std::function<void(const std::string&)> log;  // of failures; may be null
 };
+
+double steady_ms();  // of the clock that engines and their watchdogs use
 
 class Server {
  public:
@@ -44,7 +46,7 @@ class Server {
 
   bool stopping() const { return stopping_.load(); }
   void begin_stop() { stopping_.store(true); }
-  void tick();        // a few times a second: watches the engines
+  void tick();        // a few times a second: watches the engines, replaces dead ones
   void look_after();  // every few seconds, by a thread that may wait: idle sessions, unwritten ones. One at a time
   void stop();        // keeps durable sessions, then lets go of the models
 

@@ -61,6 +61,7 @@ HeldSession SessionRegistry::take_for_close(const SessionId& id, const std::stri
     HeldSession held{session, lease_or_refuse(*session), false};
     sessions_.erase(id);
     used_.erase(id);
+    count(*session, -1);
     if (unbound) unbound();
     return held;
   });
@@ -72,6 +73,7 @@ void SessionRegistry::forget(const HeldSession& held) {
   if (it == sessions_.end() || it->second != held.session) return;
   used_.erase(held.session->id);
   sessions_.erase(it);
+  count(*held.session, -1);
 }
 
 std::optional<HeldSession> SessionRegistry::take_unused(const std::shared_ptr<Session>& session) {
@@ -97,8 +99,10 @@ std::optional<std::string> SessionRegistry::model_of(const SessionId& id, const 
 }
 
 int SessionRegistry::live() const {
-  const std::lock_guard lock(mutex_);
-  return static_cast<int>(sessions_.size());
+  const std::lock_guard lock(figures_mutex_);
+  int all = 0;
+  for (const auto& [model, live] : live_on_) all += live;
+  return all;
 }
 
 void SessionRegistry::evict_idle(int64_t before) {
@@ -135,8 +139,9 @@ std::vector<HeldSession> SessionRegistry::take_all() {
 }
 
 bool SessionRegistry::any_on(const std::string& model) const {
-  const std::lock_guard lock(mutex_);
-  return std::ranges::any_of(sessions_, [&](const auto& entry) { return entry.second->placement.model == model; });
+  const std::lock_guard lock(figures_mutex_);
+  const auto it = live_on_.find(model);
+  return it != live_on_.end() && it->second > 0;
 }
 
 // Null: neither live nor stored, or another key's.
@@ -161,6 +166,7 @@ std::shared_ptr<Session> SessionRegistry::bind(const SessionId& id, Stored store
   session->fingerprint = std::move(stored.fingerprint);
   session->publish();
   sessions_.emplace(id, session);
+  count(*session, +1);
   touch(*session);
   return session;
 }
@@ -188,6 +194,7 @@ std::optional<HeldSession> SessionRegistry::try_take(std::map<SessionId, std::sh
   HeldSession held{at->second, std::move(*lease), false};
   used_.erase(at->first);
   sessions_.erase(at);
+  count(*held.session, -1);
   return held;
 }
 
@@ -195,6 +202,11 @@ SessionLease SessionRegistry::lease_or_refuse(const Session& session) {
   std::optional<SessionLease> lease = leases_.acquire(session.placement);
   if (!lease) throw ApiError::session_busy(session.id.text());
   return std::move(*lease);
+}
+
+void SessionRegistry::count(const Session& session, int change) {
+  const std::lock_guard lock(figures_mutex_);
+  live_on_[session.placement.model] += change;
 }
 
 void SessionRegistry::touch(Session& session) {

@@ -7,8 +7,8 @@
 // Eviction is a close: on_evict gets the session's lease and runs outside the lock. A session that is in memory alone
 // (Session::unwritten) isn't evicted: it counts as busy.
 // Threads: any. Errors: ApiError{404 unknown or another key's, 409 busy, 429 all busy}.
-// Lock order: this registry's lock, then a lease shard. on_load runs under this lock (a session is read once, by one),
-// on_evict without it.
+// Lock order: this registry's lock, then a lease shard or the figures'. on_load runs under this lock (a session is read
+// once, by one), on_evict without it.
 #pragma once
 
 #include <functional>
@@ -77,6 +77,7 @@ class SessionRegistry {
   std::optional<HeldSession> try_take(std::map<SessionId, std::shared_ptr<Session>>::iterator at);
   SessionLease lease_or_refuse(const Session& session);
   void touch(Session& session);
+  void count(const Session& session, int change);
 
   const int most_;
   const Evict on_evict_;
@@ -87,6 +88,9 @@ class SessionRegistry {
   std::map<std::string, int64_t> next_number_;  // per model
   std::map<SessionId, int64_t> used_;           // by a clock of uses: which was used least recently
   int64_t uses_ = 0;
+  // Apart from mutex_, which is held while a session is read from the disk: status pages don't wait for that.
+  mutable std::mutex figures_mutex_;
+  std::map<std::string, int> live_on_;  // sessions, by model
 };
 
 // Forgets a session that this call made, unless its maker gets as far as keep().

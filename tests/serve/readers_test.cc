@@ -167,7 +167,7 @@ TEST(Engine, AStandingOneIsSeenAndRefused) {
 TEST(Engine, OneLoadForManyFirstRequests) {
   BenchOptions options;
   options.server.models = {"one", "two"};
-  options.server.max_loaded_models = 1;
+  options.server.hub = {.most_loaded = 1, .most_waiting = 8};
   ServerBench bench(options);
   std::vector<std::thread> clients;
   for (int i = 0; i < 8; ++i) {
@@ -187,7 +187,7 @@ TEST(Engine, OneLoadForManyFirstRequests) {
 TEST(Engine, AModelInUseIsNotUnloaded) {
   BenchOptions options;
   options.server.models = {"one", "two"};
-  options.server.max_loaded_models = 1;
+  options.server.hub.most_loaded = 1;
   ServerBench bench(options);
   bench.ask("POST", "/v1/completions", completion(3, false).dump(), {{"x-session-id", "s"}});
   Json other = completion(3, false);

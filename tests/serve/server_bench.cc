@@ -74,7 +74,7 @@ ServerBench::ServerBench(BenchOptions options) {
   server = std::make_unique<Server>(std::move(options.server),
                                     [this, shared](const std::string& name) { return load(name, shared); });
   for (const std::string& name : server->models().names()) {
-    if (server->models().names().size() == 1) permits = server->models().get(name)->driver->permits().count();
+    if (server->models().names().size() == 1) permits = server->models().load(name)->driver->permits().count();
   }
 }
 
@@ -82,6 +82,7 @@ ServerBench::~ServerBench() { server->stop(); }
 
 std::shared_ptr<ServedModel> ServerBench::load(const std::string& name, const BenchOptions& options) {
   ++loads;
+  if (before_load) before_load(name);
   auto model = std::make_unique<FakeModel>(FakeModel::Options{.vocab_size = ByteTokenizer::kVocab,
                                                               .context_length = options.context,
                                                               .max_step_rows = 512,

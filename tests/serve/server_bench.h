@@ -96,8 +96,9 @@ class ServerBench {
   // Until nothing runs and no lease or permit is held; false after 5 s.
   bool becomes_idle();
 
-  std::function<void(const Step&)> before_step;   // of every model; may sleep or throw
-  std::function<bool(const StepSequence&)> ends;  // whether the next token ends the text
+  std::function<void(const Step&)> before_step;         // of every model; may sleep or throw
+  std::function<void(const std::string&)> before_load;  // of a model; may sleep or throw
+  std::function<bool(const StepSequence&)> ends;        // whether the next token ends the text
   std::unique_ptr<Server> server;
   int permits = 0;
   std::atomic<int> loads{0};

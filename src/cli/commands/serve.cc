@@ -109,7 +109,8 @@ void check(const Flags& flags) {
 ServerOptions server_options(const Flags& flags) {
   ServerOptions options = flags.server;
   options.models = flags.models.names();
-  options.max_loaded_models = flags.models.max_loaded;
+  options.hub.most_loaded = flags.models.max_loaded;
+  options.hub.load_wait = std::chrono::seconds(flags.models.load_seconds);
   options.limits.max_output_tokens = flags.max_output_tokens;
   if (!flags.session_dir.empty()) options.sessions.directory = flags.session_dir;
   if (!flags.session_sync) options.sessions.force = nullptr;
@@ -150,7 +151,7 @@ void write_ready_file(const std::string& path, const std::string& url) {
 int run(const Flags& flags) {
   check(flags);
   serve::Server server(server_options(flags), [&](const std::string& name) { return flags.models.load(name); });
-  server.models().get({});  // the default model: a fault shows now, not at the first request
+  server.models().load({});  // the default model: a fault shows now, not at the first request
   serve::HttpServer http(server, http_options(flags));
   const std::string url = std::string(flags.http.tls_cert.empty() ? "http" : "https") + "://" + flags.http.host + ":" +
                           std::to_string(http.port());

@@ -64,6 +64,8 @@ void write_models(std::string& out, const std::vector<std::shared_ptr<ServedMode
                  model->driver->permits().free(), label);
     write_metric(out, "gauge", "engine_up", "1: the engine makes progress or has nothing to do.",
                  !model->driver->failed() && !model->driver->stalled(), label);
+    write_metric(out, "gauge", "engine_figures_age_seconds", "Since when an engine with work has made no progress.",
+                 model->driver->still_ms(steady_ms()) / 1000, label);
   }
   for (const auto& model : models) {
     write_owner(out, "weights", *model, model->weight_bytes);
@@ -84,6 +86,10 @@ Reply answer(Server& server, const HttpRequest&) {
   std::string out;
   server.metrics().write(out);
   write_models(out, server.models().loaded());
+  for (const auto& [name, count] : server.models().reloads()) {
+    write_metric(out, "counter", "engine_reloads_total", "Times a model was loaded again after its engine had died.",
+                 static_cast<double>(count), fmt::format("model=\"{}\"", name));
+  }
   const SessionRegistry& registry = server.sessions().registry();
   write_metric(out, "gauge", "sessions_active", "Live sessions.", registry.live());
   write_metric(out, "gauge", "leases_held", "Sessions with a turn in flight.", registry.leases().held());

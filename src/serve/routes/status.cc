@@ -20,6 +20,7 @@ Json model_json(const ServedModel& model) {
   json["rows_waiting"] = stats.waiting;
   json["rows_paused"] = stats.paused;
   json["kv"] = {{"blocks_total", stats.kv.total}, {"blocks_used", stats.kv.used}, {"blocks_cached", stats.kv.cached}};
+  json["figures_age_ms"] = static_cast<int64_t>(model.driver->still_ms(steady_ms()));
   json["steps"] = stats.steps;
   json["prompt_tokens"] = stats.prompt_tokens;
   json["tokens_generated"] = stats.generated_tokens;
@@ -39,7 +40,7 @@ Reply answer(Server& server, const HttpRequest&) {
   for (const std::string& name : server.models().names()) {
     bool known = false;
     for (const auto& model : loaded) known = known || model->name == name;
-    if (!known) models.push_back({{"id", name}, {"state", "unloaded"}});
+    if (!known) models.push_back({{"id", name}, {"state", server.models().state_unloaded(name)}});
   }
   const SessionRegistry& registry = server.sessions().registry();
   const int held = registry.leases().held();
