@@ -100,6 +100,35 @@ TEST(EngineThreads, WaitingWithALimitReturns) {
   EXPECT_FALSE(ticket.next().has_value());
 }
 
+// The step stands; what is called meanwhile is withdrawn and never runs, what is closed later is closed after it.
+TEST(EngineThreads, ACallThatWaitsTooLongIsWithdrawn) {
+  std::atomic<bool> parked{false};
+  auto model = std::make_unique<FakeModel>(FakeModel::Options{.vocab_size = kVocab});
+  model->before_forward = [&](const Step&) {
+    while (parked) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  Engine engine(std::move(model), std::make_shared<FakeTokenizer>(kVocab), {.call_wait_ms = 50});
+  const ContextId kept =
+      engine.restore({.tokens = greedy(1, 9, 1).prompt, .block_bytes = engine.stats().kv.block_bytes});
+  const ContextId closed = engine.fork(kept, 3);
+  parked = true;
+  Ticket stuck = engine.submit(greedy(2, 5, 1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  try {
+    engine.rewind(kept, 0);
+    ADD_FAILURE() << "a call ended within a step";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.at(), kEngineWait);
+  }
+  engine.close_later(closed);
+  engine.close_later(closed);  // as good as closed
+  parked = false;
+  while (stuck.next()) {
+  }
+  EXPECT_EQ(engine.tokens(kept).size(), 9u) << "a withdrawn call ran";
+  EXPECT_THROW(engine.tokens(closed), Error);
+}
+
 // A fault that is nobody's in particular: the thread ends, everyone is told, nothing stays held.
 TEST(EngineThreads, AFaultOutsideOfAnySequenceEndsEveryAnswer) {
   std::atomic<bool> broken{false};
