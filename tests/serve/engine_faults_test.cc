@@ -85,7 +85,7 @@ TEST_P(ReplacedEngine, GoesOnWithItsSessionsAtTheirLastFinishedTurn) {
   BreakingClock clock;
   BenchOptions options;
   options.engine.clock_ms = [&] { return clock(); };
-  options.server.hub.first_pause = 20ms;
+  options.server.hub.first_pause = 200ms;
   if (GetParam()) options.server.sessions.directory = folder;
   {
     ServerBench bench(options);
@@ -95,7 +95,9 @@ TEST_P(ReplacedEngine, GoesOnWithItsSessionsAtTheirLastFinishedTurn) {
     Open running = bench.open("POST", "/v1/completions", completion("lost", 3000, true).dump(), on("s"));
     clock.broken = true;
     EXPECT_EQ(ServerBench::finish(std::move(running)).events.back()["error"]["type"], "server_error");
-    EXPECT_EQ(bench.get("/ready").code(), "engine_failed");
+    // Inside a turn the clock costs that turn alone; between two of them it ends the engine.
+    if (bench.get("/ready").status == 200) bench.post("/v1/completions", completion("abc", 1));
+    ASSERT_TRUE(becomes([&] { return bench.get("/ready").code() == "engine_failed"; }));
     bench.server->tick();
     clock.broken = false;
     ASSERT_TRUE(becomes([&] {  // by itself: who asks /ready sends nothing before
