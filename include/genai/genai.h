@@ -31,11 +31,12 @@ nxrt_code genai_error_code(void);   /* of the calling thread's last failure */
 const char* genai_error_text(void); /* what, where and what to do; several lines; until the thread's next failure */
 
 typedef struct genai_options {
-  size_t size;        /* sizeof(genai_options): lets later versions add fields */
-  const char* isa;    /* as nxrt_options */
-  int threads;        /* 0: as many as this process may use CPUs */
-  int context_length; /* most tokens of a prompt and its answer; 0: the model's */
-  int64_t kv_bytes;   /* memory of the KV cache, taken as it is needed; 0: 1 GiB */
+  size_t size;         /* sizeof(genai_options): lets later versions add fields */
+  const char* isa;     /* as nxrt_options */
+  int threads;         /* 0: as many as this process may use CPUs */
+  int context_length;  /* most tokens of a prompt and its answer; 0: the model's */
+  int64_t kv_bytes;    /* memory of the KV cache, taken as it is needed; 0: 1 GiB */
+  const char* kv_type; /* of the KV cache's elements: "f32", "f16"; NULL or "auto": f32 for float32 weights, else f16 */
 } genai_options;
 
 genai_model* genai_model_open(const char* folder, const genai_options* options); /* options may be NULL */

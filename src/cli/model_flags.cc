@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "cli/size_text.h"
 #include "cli/validators.h"
+#include "gen/kv_type.h"
 
 namespace genai::cli {
 namespace {
@@ -50,8 +51,9 @@ void ModelFlags::add(CLI::App& app) {
   app.add_option("--isa", isa, "Force an instruction set: scalar, avx2, avx512, vnni");
   app.add_option("--context", context, "Most tokens of a sequence; 0: the model's")->check(not_negative());
   app.add_option("--kv-memory", kv_memory, "Memory of the KV cache: 512MiB, 2GiB, or a fraction of the allowed memory");
-  app.add_option("--kv-type", kv_type, "Element type of the KV cache")
-      ->check(CLI::IsMember({"f32", "f16"}))
+  app.add_option("--kv-type", kv_type,
+                 "Element type of the KV cache; auto: f32 for float32 weights, f16 for narrower ones")
+      ->check(CLI::IsMember({"auto", "f32", "f16"}))
       ->capture_default_str();
   app.add_option("--max-step-rows", max_step_rows, "Tokens per step")
       ->check(CLI::Range(1, 65536))
@@ -67,7 +69,7 @@ LoadOptions ModelFlags::load_options() const {
   LoadOptions options;
   options.threads = threads;
   if (!isa.empty()) options.isa = isa_named(isa);
-  options.kv_dtype = kv_type == "f16" ? nxrt::DType::f16 : nxrt::DType::f32;
+  options.kv_dtype = kv_type_named(kv_type);
   options.max_step_rows = max_step_rows;
   options.context_length = context;
   options.dense = dense;

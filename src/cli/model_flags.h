@@ -21,7 +21,7 @@ namespace genai::cli {
 struct ModelFlags {
   std::string model;
   int threads = 0;
-  std::string isa, kv_memory, kv_type = "f32";
+  std::string isa, kv_memory, kv_type = "auto";
   int context = 0;
   int max_step_rows = 512;
   double max_step_ms = 0;  // 0: the scheduler's default

@@ -110,6 +110,7 @@ std::shared_ptr<serve::ServedModel> ServedModelFlags::load(const std::string& na
   served->fingerprint = fingerprint(loaded->spec);
   served->created = serve::unix_seconds();
   served->path = loaded->paged ? "paged" : "dense";
+  served->kv_type = name_of(loaded->kv_dtype);
   served->tokenizer = loaded->tokenizer;
   served->generation = loaded->spec.generation;
   served->chat.emplace(loaded->spec);

@@ -67,6 +67,7 @@ ordered_json speculation_json(const Usage& usage) {
 ordered_json memory_json(const OpenedModel& model) {
   return {{"peak_rss_bytes", nxrt::peak_resident_bytes()},
           {"weights_bytes", model.loaded.session->weight_bytes()},
+          {"kv_type", std::string(name_of(model.loaded.kv_dtype))},
           {"kv_bytes", model.engine->stats().kv_resident_bytes}};
 }
 

@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 #include <genai/genai.h>
 
+#include <cstddef>
 #include <cstring>
 #include <new>
 
 #include "gen/engine.h"
+#include "gen/kv_type.h"
 #include "gen/load_model.h"
 
 struct genai_model {
@@ -81,14 +83,24 @@ void expect_count(const char* name, int64_t value, int64_t most) {
   throw Error(Code::invalid_argument, fmt::format("{} is {}, expected 0 to {}", name, value, most));
 }
 
+// A program built before kv_type was added gives the fields before it.
+genai_options options_of(const genai_options* given) {
+  genai_options options = {.size = sizeof options};
+  if (!given) return options;
+  const size_t size = given->size;
+  if (size != offsetof(genai_options, kv_type)) expect_size(size, sizeof options, "options");
+  std::memcpy(&options, given, size);
+  return options;
+}
+
 std::unique_ptr<genai_model> open(const char* folder, const genai_options* given) {
-  const genai_options options = given ? *given : genai_options{.size = sizeof(genai_options)};
-  expect_size(options.size, sizeof(genai_options), "options");
+  const genai_options options = options_of(given);
   expect_count("threads", options.threads, 1024);
   expect_count("context_length", options.context_length, INT32_MAX);
   expect_count("kv_bytes", options.kv_bytes, INT64_MAX);
   genai::LoadOptions load = {.threads = options.threads, .context_length = options.context_length};
   if (options.isa) load.isa = isa_named(options.isa);
+  if (options.kv_type) load.kv_dtype = genai::kv_type_named(options.kv_type);
   auto model = std::make_unique<genai_model>();
   model->loaded = genai::load_model(&expect(folder, "folder"), load);
   genai::EngineOptions engine;

@@ -43,6 +43,7 @@ DenseModel::DenseModel(std::unique_ptr<nxrt::Graph> graph, const DecoderPorts& p
       throw Error(Code::unsupported, "the cache input '" + name(layer.past_key) + "' has an unknown head size", where);
     const DType dtype = graph->value(layer.past_key).type.dtype;
     caches.push_back({name(layer.past_key), name(layer.present_key), dtype, *heads});
+    no_layout_.dtype = dtype;
     caches.push_back({name(layer.past_value), name(layer.present_value), dtype, *heads});
   }
   const std::string ids = name(ports.input_ids), mask = name(ports.attention_mask),

@@ -55,7 +55,7 @@ class DenseModel : public DecoderModel {
 
   Options options_;
   int vocab_size_ = 0;
-  KvLayout no_layout_;
+  KvLayout no_layout_;  // its dtype is the past inputs'
   std::unique_ptr<nxrt::exec::Session> session_;
   int input_ids_, attention_mask_, position_ids_, logits_;
   std::vector<CachePort> cache_ports_;

@@ -17,7 +17,7 @@ struct KvHeads {
 
 struct KvLayout {
   std::vector<nxrt::PagedLayer> layers;
-  nxrt::DType dtype = nxrt::DType::f32;  // f32 or f16
+  nxrt::DType dtype = nxrt::DType::f32;  // f32 or f16; without layers, what the model keeps itself
   int64_t block_bytes = 0;               // a multiple of 64, so that every block and tensor starts on a cache line
 };
 

@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "gen/decoder_ports.h"
 #include "gen/dense_model.h"
+#include "gen/kv_type.h"
 #include "gen/paged_model.h"
 #include "gen/paged_rewrite.h"
 #include "gen/rotary_reach.h"
@@ -31,10 +32,21 @@ int context_length(const ModelSpec& spec, const nxrt::Graph& graph, const LoadOp
   return options.context_length;
 }
 
+// The dense path keeps the caches that the graph has.
+void check_dense_kv_type(const LoadedModel& model, nxrt::DType has, const std::string& why_dense,
+                         const LoadOptions& options) {
+  if (!options.kv_dtype || *options.kv_dtype == has) return;
+  throw Error(Code::unsupported,
+              "a KV cache of " + std::string(name_of(*options.kv_dtype)) + " was asked for, the dense path has the " +
+                  std::string(name_of(has)) + " of the model's past inputs: " + why_dense,
+              model.spec.decoder.string(), "leave the type of the KV cache to the model (auto)");
+}
+
 void bind(LoadedModel& model, std::unique_ptr<nxrt::Graph> graph, const LoadOptions& options) {
   const std::string where = model.spec.decoder.string();
   const DecoderPorts ports = find_decoder_ports(*graph, model.spec.roles, where);
   const int context = context_length(model.spec, *graph, options);
+  const nxrt::DType kv_dtype = options.kv_dtype.value_or(kv_type_for(*graph));
   PagedRewrite rewrite;
   if (options.dense) {
     rewrite.reason = "the dense path was asked for";
@@ -47,8 +59,7 @@ void bind(LoadedModel& model, std::unique_ptr<nxrt::Graph> graph, const LoadOpti
     graph.reset();
     auto paged = std::make_unique<PagedModel>(
         std::move(*rewrite.decoder), where, *model.workers,
-        PagedModel::Options{
-            .context_length = context, .max_step_rows = options.max_step_rows, .kv_dtype = options.kv_dtype},
+        PagedModel::Options{.context_length = context, .max_step_rows = options.max_step_rows, .kv_dtype = kv_dtype},
         session);
     model.session = &paged->session();
     model.decoder = std::move(paged);
@@ -58,6 +69,7 @@ void bind(LoadedModel& model, std::unique_ptr<nxrt::Graph> graph, const LoadOpti
   auto dense = std::make_unique<DenseModel>(
       std::move(graph), ports, where, *model.workers,
       DenseModel::Options{.context_length = context, .max_step_rows = options.max_step_rows}, session);
+  check_dense_kv_type(model, dense->kv_layout().dtype, rewrite.reason, options);
   model.session = &dense->session();
   model.decoder = std::move(dense);
   model.why_dense = rewrite.reason;
@@ -106,6 +118,7 @@ LoadedModel load_model(const std::filesystem::path& folder, const LoadOptions& o
   nxrt::passes::infer_shapes(*graph, model.spec.decoder.string());
   bind(model, std::move(graph), options);
   check_vocabulary(model);
+  model.kv_dtype = model.decoder->kv_layout().dtype;
   model.load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   return model;
 }

@@ -20,9 +20,9 @@
 namespace genai {
 
 struct LoadOptions {
-  int threads = 0;               // 0: all allowed CPUs
-  std::optional<nxrt::Isa> isa;  // default: the best this machine has
-  nxrt::DType kv_dtype = nxrt::DType::f32;
+  int threads = 0;                         // 0: all allowed CPUs
+  std::optional<nxrt::Isa> isa;            // default: the best this machine has
+  std::optional<nxrt::DType> kv_dtype;     // of the KV cache; default: what suits the weights (gen/kv_type.h)
   int max_step_rows = 512;                 // tokens per step
   int context_length = 0;                  // 0: the package's; more than the package's is refused
   bool dense = false;                      // don't try the paged path
@@ -34,7 +34,8 @@ struct LoadedModel {
   std::shared_ptr<const Tokenizer> tokenizer;
   std::shared_ptr<nxrt::Workers> workers;
   std::unique_ptr<DecoderModel> decoder;
-  nxrt::exec::Session* session = nullptr;  // the decoder's, for its profile and figures
+  nxrt::exec::Session* session = nullptr;   // the decoder's, for its profile and figures
+  nxrt::DType kv_dtype = nxrt::DType::f32;  // of the KV cache
   bool paged = false;
   std::string why_dense;  // naming node and operator; empty when paged
   double load_ms = 0;

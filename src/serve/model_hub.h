@@ -33,7 +33,7 @@ struct ServedModel {
   std::string name;
   std::string fingerprint;  // of what a saved session depends on
   int64_t created = 0;      // Unix seconds, of the load
-  std::string path = "paged";
+  std::string path = "paged", kv_type = "f32";
   std::shared_ptr<const Tokenizer> tokenizer;
   GenerationDefaults generation;
   std::optional<ChatPrompt> chat;

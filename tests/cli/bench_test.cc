@@ -15,6 +15,7 @@ TEST(Bench, MeasuresStreams) {
   const auto object = nlohmann::json::parse(outcome.out);
   ASSERT_EQ(object["runs"].size(), 2u);
   EXPECT_EQ(object["threads"], 2);
+  EXPECT_EQ(object["memory"]["kv_type"], "f16");
   EXPECT_EQ(object["runs"][0]["usage"]["completion_tokens"], 24);
   EXPECT_GT(object["medians"]["decode_tokens_per_second"], 0);
   EXPECT_GT(object["medians"]["prefill_tokens_per_second"], 0);

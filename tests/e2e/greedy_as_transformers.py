@@ -2,7 +2,7 @@
 
     python tests/e2e/greedy_as_transformers.py PROGRAM MODELS
 
-The expected tokens are in tests/golden/e2e/hf_greedy.json. Where ours differ, the two best logits must be a tie within
+The KV cache is f32, as by default for such weights. The expected tokens are in tests/golden/e2e/hf_greedy.json. Where ours differ, the two best logits must be a tie within
 rounding; that prompt's later tokens follow another text and aren't compared.
 """
 import sys
@@ -15,7 +15,7 @@ def main():
     report, compared, longest = support.Report(), 0, 0
     for case in support.golden_cases():
         prompt, wanted = case["prompt"], case["tokens"]
-        ours = support.generate(program, model, prompt, len(wanted))["token_ids"]
+        ours = support.generate(program, model, prompt, len(wanted), "--kv-type", "f32")["token_ids"]
         same = support.common_prefix(ours, wanted)
         compared, longest = compared + same, max(longest, len(prompt))
         if same == len(wanted) == len(ours):

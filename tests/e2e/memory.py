@@ -7,7 +7,7 @@ import sys
 import support
 
 MIB = 1 << 20
-LONG_CONTEXT_KV = 32 * MIB  # for some hundred tokens; the whole context would be 5.6 GiB
+LONG_CONTEXT_KV = 16 * MIB  # for some hundred tokens in f16; the whole context would be 2.8 GiB
 
 
 def check(report, program, folder, prompt):

@@ -50,8 +50,9 @@ def generate(program, model, prompt, tokens, *options):
     return json.loads(run(*command, "--json", *options))
 
 
-def many_streams(tool, model, requests, together=True):
-    return json.loads(run(tool, model, stdin=json.dumps({"together": together, "requests": requests})))
+def many_streams(tool, model, requests, together=True, kv_type="auto"):
+    job = {"together": together, "kv_type": kv_type, "requests": requests}
+    return json.loads(run(tool, model, stdin=json.dumps(job)))
 
 
 def golden():

@@ -47,6 +47,14 @@ TEST(GenaiCApi, ManyThreadsGetTheTokensOfOnnxRuntime) {
   }
 }
 
+TEST(GenaiCApi, OptionsFromBeforeKvTypeAreStillRight) {
+  genai_options options = {.size = offsetof(genai_options, kv_type), .context_length = 100, .kv_type = "not theirs"};
+  genai_model* model = genai_model_open(folder().c_str(), &options);
+  ASSERT_NE(model, nullptr) << genai_error_text();
+  EXPECT_EQ(genai_context_length(model), 100);
+  genai_model_close(model);
+}
+
 TEST(GenaiCApi, AnswersThatEndEarly) {
   genai::Model model(folder());
   genai::Completion cancelled = model.submit(model.encode("the"), {.ignore_eos = true});
@@ -72,6 +80,10 @@ TEST(GenaiCApi, FailuresAreCodesAndTexts) {
   genai_options options = {};
   EXPECT_EQ(genai_model_open(folder().c_str(), &options), nullptr);
   EXPECT_THAT(genai_error_text(), HasSubstr("options.size is 0"));
+
+  options = {.size = sizeof options, .kv_type = "f8"};
+  EXPECT_EQ(genai_model_open(folder().c_str(), &options), nullptr);
+  EXPECT_THAT(genai_error_text(), HasSubstr("'f8', expected auto, f32 or f16"));
 
   genai::Model model(folder());
   EXPECT_THROW(model.submit({}), genai::Failure);

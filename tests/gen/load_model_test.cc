@@ -50,6 +50,24 @@ TEST_F(LoadModel, TellsWhatItLoaded) {
   EXPECT_EQ(load_model(folder_, {.threads = 1, .context_length = 100}).decoder->context_length(), 100);
 }
 
+TEST_F(LoadModel, TheKvCacheIsF16WhereWeightsAreNarrow) {
+  EXPECT_EQ(load_model(folder_, {.threads = 1}).kv_dtype, nxrt::DType::f32);
+  EXPECT_EQ(load_model(folder_, {.threads = 1, .kv_dtype = nxrt::DType::f16}).kv_dtype, nxrt::DType::f16);
+  const fs::path int4 = test::fixture_folder("builder_llama_int4");
+  const LoadedModel narrow = load_model(int4, {.threads = 1});
+  EXPECT_EQ(narrow.kv_dtype, nxrt::DType::f16);
+  EXPECT_EQ(narrow.decoder->kv_layout().block_bytes, kBlockTokens * 2 * 2 * 2 * 16 * 2);
+  EXPECT_EQ(load_model(int4, {.threads = 1, .kv_dtype = nxrt::DType::f32}).kv_dtype, nxrt::DType::f32);
+}
+
+TEST_F(LoadModel, TheDensePathKeepsTheCachesOfTheGraph) {
+  EXPECT_EQ(load_model(folder_, {.threads = 1, .kv_dtype = nxrt::DType::f32, .dense = true}).kv_dtype,
+            nxrt::DType::f32);
+  EXPECT_THAT(complaint({.threads = 1, .kv_dtype = nxrt::DType::f16, .dense = true}),
+              AllOf(HasSubstr("a KV cache of f16 was asked for"), HasSubstr("has the f32 of the model's past inputs"),
+                    HasSubstr("the dense path was asked for")));
+}
+
 TEST_F(LoadModel, AContextBeyondTheModelsIsRefused) {
   EXPECT_THAT(complaint({.threads = 1, .context_length = 129}),
               AllOf(HasSubstr("129 tokens was asked for, the model has 128"), HasSubstr("ask for at most 128")));

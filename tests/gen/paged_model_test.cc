@@ -25,8 +25,10 @@ struct Fixture {
 };
 constexpr Fixture kFixtures[] = {{"builder_llama_fp32", 1e-5f}, {"builder_llama_int4", 1e-4f}};
 
+// With the cache in f32, as ONNX Runtime's is.
 LoadedModel load(const char* folder, nxrt::Isa isa, int threads = 2) {
-  return load_model(test::fixture_folder(folder), {.threads = threads, .isa = isa, .max_step_rows = 64});
+  return load_model(test::fixture_folder(folder),
+                    {.threads = threads, .isa = isa, .kv_dtype = nxrt::DType::f32, .max_step_rows = 64});
 }
 
 using PagedModelOn = nxrt::test::EveryIsa;

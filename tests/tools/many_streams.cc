@@ -1,7 +1,7 @@
 // Runs prompts through one engine, together or one after the other, for the scripts under tests/e2e.
 //
-//   many_streams MODEL < {"together": true, "requests": [{"prompt": [1, 2], "max_tokens": 8, "temperature": 0, "seed":
-//   7}]}
+//   many_streams MODEL < {"together": true, "kv_type": "auto", "requests": [{"prompt": [1, 2], "max_tokens": 8,
+//   "temperature": 0, "seed": 7}]}
 //
 // prints [{"tokens": […], "cached_tokens": 0, "predicted": [{"token": 5, "logprob": -1.5, "best": 6}]}]. `predicted` is
 // there for requests with "predict": true: of each prompt token but the first, how likely it was and which was
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gen/engine.h"
+#include "gen/kv_type.h"
 #include "gen/load_model.h"
 
 namespace genai {
@@ -51,7 +52,7 @@ json answer_of(Ticket ticket) {
 }
 
 json run(const std::string& folder, const json& job) {
-  LoadedModel model = load_model(folder, {});
+  LoadedModel model = load_model(folder, {.kv_dtype = kv_type_named(job.value("kv_type", "auto"))});
   const auto& requests = job.at("requests");
   EngineOptions options{.kv_bytes = kCacheBytes, .output_buffer = 1 << 16, .delivery_grace_ms = 0};
   options.scheduler.max_sequences = static_cast<int>(requests.size());

@@ -36,6 +36,7 @@ ordered_json examine(LoadedModel& model) {
                          {"kernels", std::string(name_of(nxrt::best_isa()))},
                          {"weights_bytes", weights},
                          {"activation_bytes", model.session->activation_bytes()},
+                         {"kv_type", std::string(name_of(model.kv_dtype))},
                          {"kv_bytes_per_token", kv.block_bytes / kBlockTokens},
                          {"context_length", model.decoder->context_length()},
                          {"kv_bytes_full_context", kv.block_bytes * blocks_for(model.decoder->context_length())},
@@ -55,7 +56,8 @@ void print_text(const ordered_json& object) {
   std::printf("load                 %.0f ms\n", object["load_ms"].get<double>());
   std::printf("weights              %s\n", size_text(object["weights_bytes"].get<int64_t>()).c_str());
   std::printf("activations          %s at most\n", size_text(object["activation_bytes"].get<int64_t>()).c_str());
-  std::printf("KV cache             %s per token, %s for the whole context of %d tokens\n",
+  std::printf("KV cache             %s, %s per token, %s for the whole context of %d tokens\n",
+              object["kv_type"].get<std::string>().c_str(),
               size_text(object["kv_bytes_per_token"].get<int64_t>()).c_str(),
               size_text(object["kv_bytes_full_context"].get<int64_t>()).c_str(), object["context_length"].get<int>());
   std::printf("memory               %s allowed, read at %.1f GB/s\n",

@@ -19,7 +19,10 @@ Json model_json(const ServedModel& model) {
   json["rows_running"] = stats.running;
   json["rows_waiting"] = stats.waiting;
   json["rows_paused"] = stats.paused;
-  json["kv"] = {{"blocks_total", stats.kv.total}, {"blocks_used", stats.kv.used}, {"blocks_cached", stats.kv.cached}};
+  json["kv"] = {{"type", model.kv_type},
+                {"blocks_total", stats.kv.total},
+                {"blocks_used", stats.kv.used},
+                {"blocks_cached", stats.kv.cached}};
   json["figures_age_ms"] = static_cast<int64_t>(model.driver->still_ms(steady_ms()));
   json["steps"] = stats.steps;
   json["prompt_tokens"] = stats.prompt_tokens;
