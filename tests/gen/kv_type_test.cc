@@ -22,7 +22,8 @@ TEST(KvType, FollowsTheWeights) {
   EXPECT_EQ(type_for("(f16[B, 2] x, f16[2, 2] w = {1...}) => (f16[B, 2] y) { y = MatMul(x, w) }"), DType::f16);
   EXPECT_EQ(type_for("(f32[B, 2] x, bf16[2, 2] w = {1...}) => (f32[B, 2] y) { f = Cast<to = 1>(w)  y = MatMul(x, f) }"),
             DType::f16);
-  EXPECT_EQ(type_for("(i8[B, 2] x, i8[2, 2] w = {1...}) => (i32[B, 2] y) { y = MatMulInteger(x, w) }"), DType::f16);
+  EXPECT_EQ(type_for("(f32[B, 2] x, i8[2, 2] w = {1...}) => (f32[B, 2] y) { f = Cast<to = 1>(w)  y = MatMul(x, f) }"),
+            DType::f16);
 }
 
 TEST(KvType, FourBitsAndAFloat32TableAreNarrow) {
