@@ -68,7 +68,7 @@ std::shared_ptr<ServedModel> ModelHub::get(const std::string& name) {
   const bool ended = loading.wait_for(options_.load_wait) == std::future_status::ready;
   may_wait_.release();
   if (!ended) throw still_loading(names_[index]);
-  loading.get();
+  if (const std::optional<nxrt::Error>& failure = loading.get()) throw *failure;
   found = find_or_begin(index);
   if (auto* model = std::get_if<std::shared_ptr<ServedModel>>(&found)) return std::move(*model);
   throw still_loading(names_[index]);  // it had to go at once
@@ -78,7 +78,8 @@ std::shared_ptr<ServedModel> ModelHub::load(const std::string& name) {
   while (true) {
     auto found = find_or_begin(index_of(name));
     if (auto* model = std::get_if<std::shared_ptr<ServedModel>>(&found)) return std::move(*model);
-    std::get<Loading>(found).get();
+    const Loading loading = std::get<Loading>(found);
+    if (const std::optional<nxrt::Error>& failure = loading.get()) throw *failure;
   }
 }
 
@@ -99,9 +100,9 @@ ModelHub::Loading ModelHub::begin_load(size_t index) {
   if (stopping_) throw ApiError::unavailable("stopping", "the server is stopping and loads no model");
   Entry& entry = entries_[index];
   std::shared_ptr<ServedModel> goes = entry.model ? std::exchange(entry.model, nullptr) : make_room(names_[index]);
-  std::packaged_task<void()> task([this, index, goes = std::move(goes)]() mutable {
+  std::packaged_task<std::optional<nxrt::Error>()> task([this, index, goes = std::move(goes)]() mutable {
     goes.reset();
-    run_load(index);
+    return attempt([&] { run_load(index); });
   });
   Loading loading = task.get_future().share();
   if (entry.loader.joinable()) entry.loader.join();  // it has settled

@@ -7,8 +7,8 @@
 // alone for a while, longer each time.
 // Threads: any. get() waits for a load, but only so long and only so many (HubOptions); all else never waits.
 // Errors:  ApiError{404} for an unknown name, {503 models_busy} when another model would have to go and all are in use,
-// {503 model_loading} for who would wait too long, {503 engine_failed} for a model that is left alone; what the loader
-// throws goes to every waiter, and the next get() tries again.
+// {503 model_loading} for who would wait too long, {503 engine_failed} for a model that is left alone; the
+// loader's nxrt::Error goes to every waiter, and the next get() tries again.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "package/chat_prompt.h"
 #include "serve/driver.h"
 #include "serve/embedder.h"
@@ -80,7 +81,8 @@ class ModelHub {
 
  private:
   using Clock = std::chrono::steady_clock;
-  using Loading = std::shared_future<void>;
+  // A failure travels as a value: each waiter throws a copy of its own.
+  using Loading = std::shared_future<std::optional<nxrt::Error>>;
   struct Entry {
     std::shared_ptr<ServedModel> model;
     Loading loading;  // valid while it is being loaded
